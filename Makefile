@@ -1,0 +1,66 @@
+# Paths are relative, so the checkout may lie anywhere, also in a folder with spaces in its name.
+SHELL := bash
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/setup-done
+# Two workers on two cores; more than four would each compile and load the same engine again.
+WORKERS := -n logical --maxprocesses 4 --dist worksteal
+PYTEST := $(BIN)/python -m pytest $(WORKERS)
+TEST_TIME := about 5 minutes on 2 cores
+
+.NOTPARALLEL:
+.PHONY: help setup train test test-slow lint check coverage bench-start clean distclean
+
+help:
+	@echo "make train        set up, train an agent for 4 minutes, show how it plays"
+	@echo "make test         set up, run the tests ($(TEST_TIME))"
+	@echo "make setup        only create .venv and install into it (needs Python 3.11+, git, make)"
+	@echo "make check        format, lint, types, import rules, tests"
+	@echo "make lint         the same without the tests"
+	@echo "make test-slow    the tests that take long"
+	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
+	@echo "make bench-start  first-use cost: import, first step on a cold and a warm cache"
+	@echo "make clean        remove caches and build products; distclean: .venv too"
+
+# Runs again only after an edit of these files; needs no network otherwise.
+$(STAMP): pyproject.toml constraints.txt
+	@bash tools/setup.sh "$(VENV)"
+	@touch "$(STAMP)"
+
+setup: $(STAMP)
+	@echo "$(VENV) is ready."
+
+train: $(STAMP)
+	$(BIN)/scopa train ppo --quick
+
+test: $(STAMP)
+	@echo "Running the tests: $(TEST_TIME)."
+	$(PYTEST)
+
+test-slow: $(STAMP)
+	@echo "Running the slow tests: expect an hour or more."
+	$(PYTEST) -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test
+
+coverage: $(STAMP)
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest $(WORKERS) -m "nojit and not slow"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+bench-start: $(STAMP)
+	$(BIN)/scopa bench start
+
+clean:
+	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find scopa_env agents train tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf "$(VENV)"

@@ -1,0 +1,89 @@
+"""``Discrete(81)``: what each action means, and how a whole move is said by actions.
+
+===========  ==================================================================
+0 .. 39      play the hand card with this id
+40 .. 79     take table card ``id - 40`` with the card being played
+80           lay the card being played although it could capture
+===========  ==================================================================
+
+A play names its hand card, then table cards in ascending id, but only while there is a real choice: an option that is
+the only one left is taken by the engine.  So each legal move has exactly one sequence of actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scopa_env import batch
+from scopa_env.cards import card_text, cards_text, from_mask, to_mask
+from scopa_env.engine.play import LAY, NUM_ACTIONS, TAKE
+
+__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "move_of"]
+
+
+class IllegalAction(ValueError):
+    """An action that is not legal where it was taken; nothing has changed."""
+
+
+class Move(NamedTuple):
+    """A card and what it takes.
+
+    Attributes:
+        card: id of the hand card.
+        captured: ids of the table cards it takes, ascending; empty if it is laid on the table.
+    """
+
+    card: int
+    captured: tuple[int, ...] = ()
+
+    @property
+    def mask(self) -> np.uint64:
+        """The captured cards as a bit set."""
+        return np.uint64(to_mask(self.captured))
+
+    def text(self) -> str:
+        """Return the move's text, such as ``7dx7c`` or ``Fc``."""
+        return card_text(self.card) + ("x" + cards_text(self.captured) if self.captured else "")
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def move_of(card: int, captured: int) -> Move:
+    """Return the move of `card` that takes the bit set `captured`."""
+    return Move(int(card), from_mask(int(captured)))
+
+
+def action_text(action: int) -> str:
+    """Return what an action means in words, such as ``take 7c``."""
+    if 0 <= action < TAKE:
+        return f"play {card_text(action)}"
+    if TAKE <= action < LAY:
+        return f"take {card_text(action - TAKE)}"
+    if action == LAY:
+        return "lay the card"
+    return f"no action (allowed are 0 .. {NUM_ACTIONS - 1})"
+
+
+def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
+    """Return the actions that say `move` from the start of a play.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[1]; unchanged.
+        move: a legal move.
+
+    Raises:
+        IllegalAction: the move is not legal here.
+    """
+    if not batch.move_is_legal(rules, games, move.card, move.mask):
+        raise IllegalAction(f"move {move}: not legal here")
+    games = games.copy()
+    actions = [move.card]
+    while batch.choose_one(rules, games, actions[-1]) == 0:
+        chosen = int(games["chosen"][0])
+        left = [card for card in move.captured if not chosen >> card & 1]
+        actions.append(TAKE + left[0] if left else LAY)
+    return actions

@@ -1,0 +1,227 @@
+"""Compiled loops over arrays of games: the only kernels that Python code calls, besides those on one position.
+
+`rules` is an array of one RULES record, `games` an array of GAME records; a single game is an array of length one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scopa_env.engine import hidden, play, scoring
+from scopa_env.engine.bits import NONE, ONE, lowest
+from scopa_env.engine.captures import next_capture
+from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_match, start_round
+from scopa_env.engine.state import FREE, PLAYING
+from scopa_env.kernel import kernel
+from scopa_env.observation import pack_mask, pack_observation, pack_state, spread
+
+LEGAL = -1
+"""Result of a checked action that was made."""
+
+
+@kernel
+def start(rules: Any, games: Any, dealer: int) -> None:
+    """Start a match in every game and deal its first round (`dealer` NOBODY: drawn)."""
+    for i in range(len(games)):
+        start_match(rules[0], games[i], dealer)
+        start_round(rules[0], games[i])
+
+
+@kernel
+def begin_match(rules: Any, games: Any, dealer: int) -> None:
+    """Clear the match of every game without dealing (`dealer` NOBODY: drawn)."""
+    for i in range(len(games)):
+        start_match(rules[0], games[i], dealer)
+
+
+@kernel
+def deal_decks(rules: Any, games: Any) -> bool:
+    """Deal a round from the ``deck`` that each game holds; False if one was void."""
+    fine = True
+    for i in range(len(games)):
+        fine = deal_round(rules[0], games[i]) and fine
+    return fine
+
+
+@kernel
+def next_rounds(rules: Any, games: Any) -> None:
+    """Deal the next round in every game whose round is over and whose match goes on."""
+    for i in range(len(games)):
+        if games[i]["stage"] != PLAYING:
+            play.next_round(rules[0], games[i])
+
+
+@kernel
+def act(rules: Any, games: Any, actions: Any) -> int:
+    """Take one action (int64[N]) in each game that is being played.
+
+    Returns:
+        LEGAL, or the index of the first game whose action is illegal; then nothing has changed in any game.
+    """
+    for i in range(len(games)):
+        if games[i]["stage"] == PLAYING and not play.is_legal(rules[0], games[i], int(actions[i])):
+            return i
+    for i in range(len(games)):
+        if games[i]["stage"] == PLAYING:
+            play.act(rules[0], games[i], int(actions[i]))
+    return LEGAL
+
+
+@kernel
+def act_one(rules: Any, games: Any, action: int) -> bool:
+    """Take one action in games[0]; False (and nothing changes) if it is illegal."""
+    game = games[0]
+    if not play.is_legal(rules[0], game, action):
+        return False
+    play.act(rules[0], game, action)
+    return True
+
+
+@kernel
+def choose_one(rules: Any, games: Any, action: int) -> int:
+    """Take one action in games[0] without making the play: 1 complete, 0 more to name, -1 illegal."""
+    game = games[0]
+    if not play.is_legal(rules[0], game, action):
+        return -1
+    return 1 if play.choose(rules[0], game, action) else 0
+
+
+@kernel
+def play_one(rules: Any, games: Any, card: int, captured: Any) -> bool:
+    """Make a whole play in games[0]; False (and nothing changes) if it is illegal."""
+    game = games[0]
+    if not play.is_legal_move(rules[0], game, card, captured):
+        return False
+    play.play(rules[0], game, card, captured)
+    return True
+
+
+@kernel
+def move_is_legal(rules: Any, games: Any, card: int, captured: Any) -> bool:
+    """Say whether a whole play is legal in games[0]."""
+    return play.is_legal_move(rules[0], games[0], card, captured)
+
+
+@kernel
+def list_moves(rules: Any, games: Any, cards: Any, captured: Any) -> int:
+    """List the legal moves of games[0], laid cards after the captures of the same card.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[1].
+        cards: int64[M], written: hand cards.
+        captured: uint64[M], written: what each takes.
+
+    Returns:
+        The number of legal moves, of which at most M are written.
+    """
+    game = games[0]
+    count = 0
+    if game["stage"] != PLAYING:
+        return count
+    hand = play.playable_cards(rules[0], game)
+    while hand != NONE:
+        card = lowest(hand)
+        capture = next_capture(rules[0], card, game["table"], NONE)
+        lay = capture == NONE or rules[0]["obligation"] == FREE
+        while capture != NONE or lay:
+            if count < len(cards):
+                cards[count] = card
+                captured[count] = capture
+            count += 1
+            if capture == NONE:
+                lay = False
+            else:
+                capture = next_capture(rules[0], card, game["table"], capture)
+        hand &= hand - ONE
+    return count
+
+
+@kernel
+def observe(rules: Any, games: Any, seats: Any, scratch: Any, out: Any) -> None:
+    """Write observations.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[N].
+        seats: int64[N], the observers.
+        scratch: uint64[W], working space: the bits of one observation.
+        out: uint64[N, D / 8], the memory of int8[N, D]; written.
+    """
+    for i in range(len(games)):
+        pack_observation(rules[0], games[i], int(seats[i]), scratch)
+        spread(scratch, out[i])
+
+
+@kernel
+def observe_one(rules: Any, games: Any, seat: int, scratch: Any, out: Any, mask: Any) -> None:
+    """Write the observation (uint64[D / 8]) and the action mask (uint64[11]) of `seat` in games[0]."""
+    pack_observation(rules[0], games[0], seat, scratch)
+    spread(scratch, out)
+    pack_mask(rules[0], games[0], seat, scratch)
+    spread(scratch, mask)
+
+
+@kernel
+def full_state(rules: Any, games: Any, scratch: Any, out: Any) -> None:
+    """Write the full-information state of games[0] into uint64[S / 8]."""
+    pack_state(rules[0], games[0], scratch)
+    spread(scratch, out)
+
+
+@kernel
+def masks(rules: Any, games: Any, seats: Any, scratch: Any, out: Any) -> None:
+    """Write the action masks of `seats` into uint64[N, 11], the memory of int8[N, 88]."""
+    for i in range(len(games)):
+        pack_mask(rules[0], games[i], int(seats[i]), scratch)
+        spread(scratch, out[i])
+
+
+@kernel
+def strip(rules: Any, games: Any, seats: Any, out: Any) -> None:
+    """Copy each game into `out` without what seats[i] (int64[N]) cannot see."""
+    for i in range(len(games)):
+        out[i] = games[i]
+        hidden.strip(rules[0], out[i], int(seats[i]))
+
+
+@kernel
+def redraw(rules: Any, games: Any, seats: Any) -> None:
+    """Draw what seats[i] cannot see in each game anew, in place, from the game's own generator."""
+    for i in range(len(games)):
+        hidden.redraw(rules[0], games[i], int(seats[i]))
+
+
+@kernel
+def settled(rules: Any, games: Any, out: Any) -> None:
+    """Write the points of the round that are certain for each side, int64[N, 6]."""
+    for i in range(len(games)):
+        for side in range(int(rules[0]["sides"])):
+            out[i, side] = scoring.settled_points(rules[0], games[i], side)
+
+
+@kernel
+def tabulate(rules: Any, games: Any, table: Any) -> None:
+    """Write the points of the piles of games[0] by category and side, int64[NUM_CATEGORIES, 6]."""
+    scoring.tabulate(rules[0], games[0]["piles"], games[0]["sweeps"], table)
+
+
+@kernel
+def primiera(rules: Any, games: Any, out: Any) -> None:
+    """Write suits held and primiera sum of each pile of games[0], int64[6, 2]."""
+    for side in range(int(rules[0]["sides"])):
+        out[side, 0] = scoring.suits_held(rules[0], games[0]["piles"][side])
+        out[side, 1] = scoring.primiera_sum(rules[0], games[0]["piles"][side])
+
+
+@kernel
+def finish_scored(rules: Any, games: Any) -> None:
+    """Move the match of games[0] on by the round points that stand in ``points``."""
+    scoring.finish_scored_round(rules[0], games[0])
+
+
+@kernel
+def rotate_dealer(rules: Any, games: Any) -> None:
+    """Clear the round of games[0] and pass the deal on, without dealing."""
+    next_dealer(rules[0], games[0])
+    clear_round(games[0])

@@ -1,0 +1,1 @@
+"""The rules of every game, compiled.  Knows no observation, no reward and no framework."""

@@ -1,0 +1,96 @@
+"""Sets of cards as bits of a ``uint64``; each primitive is plain Python with a compiled twin.
+
+The twins exist because numpy scalars and machine words differ where Python has no fixed width: the plain versions
+run with ``NUMBA_DISABLE_JIT=1`` and define what the compiled ones must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+Mask = np.uint64
+"""A set of cards: bit `i` is card `i`."""
+
+NONE = np.uint64(0)
+ONE = np.uint64(1)
+_WORD = (1 << 64) - 1
+
+
+def popcount(mask: Any) -> int:
+    """Return the number of cards in `mask`."""
+    return int(mask).bit_count()
+
+
+def lowest(mask: Any) -> int:
+    """Return the smallest card id in `mask`, which must not be empty."""
+    value = int(mask)
+    return (value & -value).bit_length() - 1
+
+
+def highest(mask: Any) -> int:
+    """Return the largest card id in `mask`, which must not be empty."""
+    return int(mask).bit_length() - 1
+
+
+def bit(index: int) -> Any:
+    """Return the set that holds card `index` alone."""
+    return np.uint64(1 << int(index))
+
+
+def below(count: int) -> Any:
+    """Return the set of the cards 0 .. `count` - 1 (`count` at most 63)."""
+    return np.uint64((1 << int(count)) - 1)
+
+
+def word(value: int) -> Any:
+    """Turn a small non-negative int into a ``uint64``."""
+    return np.uint64(int(value))
+
+
+def wrapping_add(a: Any, b: Any) -> Any:
+    """Add modulo 2**64."""
+    return np.uint64((int(a) + int(b)) & _WORD)
+
+
+def wrapping_mul(a: Any, b: Any) -> Any:
+    """Multiply modulo 2**64."""
+    return np.uint64((int(a) * int(b)) & _WORD)
+
+
+def _unary(build: Callable[[Any, Any], Any]) -> Any:
+    @intrinsic
+    def function(typingctx: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return build(builder, args[0])
+
+        return types.int64(types.uint64), codegen
+
+    return function
+
+
+_ctpop = _unary(lambda builder, x: builder.ctpop(x))
+_cttz = _unary(lambda builder, x: builder.cttz(x, cgutils.true_bit))
+_ctlz = _unary(lambda builder, x: builder.ctlz(x, cgutils.true_bit))
+
+
+def _twin(plain: Callable[..., Any], compiled: Callable[..., Any]) -> None:
+    """Let kernels call `compiled` where they say `plain`; both must name their arguments alike."""
+    arguments = ", ".join(compiled.__code__.co_varnames[: compiled.__code__.co_argcount])
+    template = eval(f"lambda {arguments}: compiled", {"compiled": compiled})
+    overload(plain, inline="always")(template)
+
+
+_twin(popcount, lambda mask: _ctpop(np.uint64(mask)))
+_twin(lowest, lambda mask: _cttz(np.uint64(mask)))
+_twin(highest, lambda mask: 63 - _ctlz(np.uint64(mask)))
+_twin(bit, lambda index: np.uint64(1) << np.uint64(index))
+_twin(below, lambda count: (np.uint64(1) << np.uint64(count)) - np.uint64(1))
+_twin(word, lambda value: np.uint64(value))
+_twin(wrapping_add, lambda a, b: np.uint64(a) + np.uint64(b))
+_twin(wrapping_mul, lambda a, b: np.uint64(a) * np.uint64(b))

@@ -1,0 +1,82 @@
+"""The one decorator for compiled functions, and the cache they share.
+
+numba's own cache notices an edit of the file that holds a function, not of another file whose functions were
+compiled into it.  ``kernel`` therefore stamps the cache with a hash of every source that can end up in a kernel.
+With ``NUMBA_DISABLE_JIT=1`` kernels are plain Python functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import FunctionCache
+
+F = TypeVar("F", bound=Callable[..., Any])
+PACKAGE = Path(__file__).resolve().parent
+_announced = False
+
+
+def kernel_sources(package: Path = PACKAGE) -> list[Path]:
+    """Every file of `package` whose text can become part of a compiled function."""
+    top = [path for path in package.glob("*.py") if "@kernel" in path.read_text("utf-8")]
+    return sorted({*top, package / "cards.py", package / "kernel.py", *(package / "engine").glob("*.py")})
+
+
+def source_stamp(package: Path = PACKAGE) -> str:
+    """Hash of all kernel sources and of the numba version: what a cached kernel depends on."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in kernel_sources(package):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+_STAMP = source_stamp()
+
+
+def _announce() -> None:
+    """Say once a process, on stderr, why the first step takes a while."""
+    global _announced
+    if not _announced and not os.environ.get("SCOPA_ENV_QUIET"):
+        print("scopa_env: compiling the engine (once per version; later runs load it from a cache)", file=sys.stderr)
+    _announced = True
+
+
+class _StampedCache(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """numba's file cache whose entries also expire when any kernel source changes."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        file = self._cache_file
+        file._source_stamp = (file._source_stamp, _STAMP)
+        # own data files per stamp: numba writes the index first, and a name used before could still hold old code
+        file._data_name_pattern = file._data_name_pattern.replace(".{number", f".{_STAMP[:12]}.{{number")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            _announce()
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # a full or read-only disk costs time, never the result
+            warnings.warn(f"scopa_env: compiled code is not cached: {error}", stacklevel=2)
+
+
+def kernel(function: F) -> F:
+    """Compile `function` on first call (nogil, cached on disk where a folder can be written)."""
+    dispatcher = numba.njit(nogil=True)(function)
+    if not numba.config.DISABLE_JIT:
+        try:
+            dispatcher._cache = _StampedCache(function)
+        except RuntimeError:  # numba: "no locator available": nowhere to write, so compile in each process
+            pass
+    return dispatcher  # type: ignore[no-any-return]

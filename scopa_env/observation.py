@@ -1,0 +1,399 @@
+"""What a seat observes, as named pieces of one flat vector of bits, and the mask of its legal actions.
+
+Every feature is 0 or 1.  The layout depends on the number of players only (`pieces`), so one network can learn several
+games.  Seats and sides are relative to the observer: 0 is the observer itself or its side, 1 the next in playing order.
+Numbers are thermometer codes (`n` ones, then zeros) that saturate at their length.  Compiled code packs the bits into
+64-bit words and spreads each byte of them to eight int8 by a table.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scopa_env.cards import NUM_CARDS
+from scopa_env.engine.bits import NONE, ONE, below, bit, word
+from scopa_env.engine.captures import next_options
+from scopa_env.engine.hidden import hand_count, known_cards, sees_hand
+from scopa_env.engine.play import NUM_ACTIONS, may_lay, playable_cards
+from scopa_env.engine.state import (
+    NOBODY,
+    PLAYING,
+    next_seat,
+    relative_seat,
+    relative_side,
+    side_of,
+)
+from scopa_env.kernel import kernel
+
+VERSION = 1
+"""Version of the layout; a change of any piece raises it."""
+
+HAND_SIZE_LENGTH = 10
+STOCK_LENGTH = 40
+SWEEPS_LENGTH = 10
+TOTALS_LENGTH = 32
+SETS_LENGTH = 3
+RULES_LENGTH = 40
+MASK_ROW = 88
+"""Bytes of a row of action masks: NUM_ACTIONS used, the rest zero, a multiple of eight."""
+
+RULE_BITS: tuple[str, ...] = (
+    "capture=fifteen",
+    "priority=single",
+    "priority=fewest",
+    "priority=none",
+    "obligation=card",
+    "obligation=hand",
+    "obligation=none",
+    "ace=takes_all",
+    "ace_facing_ace=all",
+    "ace_scopa",
+    "ace_on_empty=bank",
+    "last_sweep=not_last_play",
+    "last_sweep=not_last_hand",
+    "last_sweep=counts",
+    "majority=absolute",
+    "primiera_missing=disqualify",
+    "primiera_missing=more_suits",
+    "primiera_missing=zero",
+    "primiera_faces > 0",
+    "sweep_points > 0",
+    "cards_points > 0",
+    "coins_points > 0",
+    "settebello_points > 0",
+    "primiera_points > 0",
+    "sevens_points > 0",
+    "all_sevens_bonus > 0",
+    "napola",
+    "re_bello_points > 0",
+    "teams",
+    "partner_hand_visible",
+    "ranks >= 8",
+    "target_tie=draw",
+    "sets_to_win > 1",
+)
+"""Meaning of the bits of the piece ``rules``; those not listed are zero."""
+
+
+class Piece(NamedTuple):
+    """A named part of a vector of bits.
+
+    Attributes:
+        name: its name.
+        offset: index of its first feature.
+        shape: its shape; features are in C order.
+        meaning: what its features say.
+    """
+
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return int(np.prod(self.shape))
+
+    def of(self, vector: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return this part of `vector` (``[..., D]``) in its shape."""
+        part = vector[..., self.offset : self.offset + self.size]
+        return part.reshape(*vector.shape[:-1], *self.shape)
+
+
+def _lay_out(parts: list[tuple[str, tuple[int, ...], str]]) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    offset = 0
+    for name, shape, meaning in parts:
+        pieces.append(Piece(name, offset, shape, meaning))
+        offset += pieces[-1].size
+    return tuple(pieces)
+
+
+def _public(players: int) -> list[tuple[str, tuple[int, ...], str]]:
+    """Pieces that everyone at the table sees."""
+    seats, cards = players, NUM_CARDS
+    return [
+        ("table", (cards,), "cards on the table"),
+        ("card", (cards,), "card being played, while its capture is being named"),
+        ("chosen", (cards,), "table cards named so far for it"),
+        ("piles", (seats, cards), "cards won by each side"),
+        ("played", (seats, cards), "cards that each seat has played this round"),
+        ("hand_sizes", (seats, HAND_SIZE_LENGTH), "cards in each hand"),
+        ("stock", (STOCK_LENGTH,), "cards in the stock"),
+        ("sweeps", (seats, SWEEPS_LENGTH), "sweeps of each side this round"),
+        ("totals", (seats, TOTALS_LENGTH), "points of each side before this round"),
+        ("target", (TOTALS_LENGTH,), "points that win"),
+        ("sets", (seats, SETS_LENGTH), "sets won by each side"),
+        ("dealer", (seats,), "seat of the dealer"),
+        ("last", (seats,), "side that captured last this round"),
+        ("seat", (seats,), "seat to act"),
+        ("stage", (3,), "to act: name a hand card; name table cards or lay; the round is over"),
+        ("rules", (RULES_LENGTH,), "which rules are on, see RULE_BITS"),
+    ]
+
+
+@lru_cache(maxsize=8)
+def pieces(players: int) -> tuple[Piece, ...]:
+    """Return the pieces of an observation for `players` (2, 3, 4 or 6) seats, in order."""
+    mates = players // 2 - 1 if players in (4, 6) else 0
+    parts = [
+        ("hand", (NUM_CARDS,), "cards in the observer's hand"),
+        ("unseen", (NUM_CARDS,), "cards whose place the observer does not know"),
+    ]
+    if mates:
+        parts.append(
+            ("mates", (mates, NUM_CARDS), "hands of the team-mates in playing order, if the rules show them")
+        )
+    return _lay_out(parts + _public(players))
+
+
+@lru_cache(maxsize=8)
+def state_pieces(players: int) -> tuple[Piece, ...]:
+    """Return the pieces of the full-information state; seats and sides are absolute here."""
+    parts = [
+        ("hands", (players, NUM_CARDS), "cards in each hand"),
+        ("order", (NUM_CARDS, NUM_CARDS), "the stock: place (0 is dealt next) by card"),
+    ]
+    return _lay_out(parts + _public(players))
+
+
+PIECES: dict[int, dict[str, Piece]] = {
+    players: {piece.name: piece for piece in pieces(players)} for players in (2, 3, 4, 6)
+}
+"""The pieces of an observation by number of players and name."""
+
+
+def _padded(parts: tuple[Piece, ...]) -> int:
+    used = parts[-1].offset + parts[-1].size
+    return -(-used // 8) * 8
+
+
+@lru_cache(maxsize=8)
+def observation_size(players: int) -> int:
+    """Return the length D of an observation: all pieces, zeros up to a multiple of eight."""
+    return _padded(pieces(players))
+
+
+@lru_cache(maxsize=8)
+def state_size(players: int) -> int:
+    """Return the length of a full-information state, a multiple of eight."""
+    return _padded(state_pieces(players))
+
+
+def words_of(size: int) -> int:
+    """Return the number of 64-bit words that hold `size` features."""
+    return -(-size // 64)
+
+
+def _spread_table() -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Byte -> eight bytes of 0 or 1, as one little-endian word."""
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    order = "<u8" if sys.byteorder == "little" else ">u8"
+    return bits.view(order).astype(np.uint64).reshape(256)
+
+
+_SPREAD = _spread_table()
+_BYTE = np.uint64(255)
+
+
+@kernel
+def spread(words: Any, out: Any) -> None:
+    """Write one int8 of 0 or 1 for each bit.
+
+    Args:
+        words: uint64[W], the bits.
+        out: uint64[B], the memory of int8[8 * B], with 8 * B <= 64 * W; written.
+    """
+    for k in range(len(out)):
+        out[k] = _SPREAD[int((words[k >> 3] >> word((k & 7) * 8)) & _BYTE)]
+
+
+@kernel
+def _put(words: Any, at: int, value: Any, length: int) -> int:
+    """Write the `length` (at most 64) low bits of `value` at bit `at`; return the place after them."""
+    shift = at & 63
+    words[at >> 6] |= value << word(shift)
+    if shift + length > 64:
+        words[(at >> 6) + 1] |= value >> word(64 - shift)
+    return at + length
+
+
+@kernel
+def _put_number(words: Any, at: int, number: int, length: int) -> int:
+    """Write a thermometer code."""
+    return _put(words, at, below(min(max(int(number), 0), length)), length)
+
+
+@kernel
+def rule_bits(rules: Any) -> Any:
+    """Return the bits of the piece ``rules``, in the order of RULE_BITS."""
+    bits = word(int(rules["fifteen"] != 0))
+    bits |= bit(1 + int(rules["priority"]))
+    bits |= bit(4 + int(rules["obligation"]))
+    bits |= word(int(rules["ace_takes_all"])) << word(7)
+    bits |= word(int(rules["ace_faces_all"])) << word(8)
+    bits |= word(int(rules["ace_scopa"])) << word(9)
+    bits |= word(int(rules["ace_banks"])) << word(10)
+    bits |= bit(11 + int(rules["last_sweep"]))
+    bits |= word(int(rules["majority"])) << word(14)
+    bits |= bit(15 + int(rules["primiera_missing"]))
+    bits |= word(int(rules["primiera_values"][9] > 0)) << word(18)
+    bits |= word(int(rules["sweep_points"] > 0)) << word(19)
+    bits |= word(int(rules["cards_points"] > 0)) << word(20)
+    bits |= word(int(rules["coins_points"] > 0)) << word(21)
+    bits |= word(int(rules["settebello_points"] > 0)) << word(22)
+    bits |= word(int(rules["primiera_points"] > 0)) << word(23)
+    bits |= word(int(rules["sevens_points"] > 0)) << word(24)
+    bits |= word(int(rules["all_sevens_bonus"] > 0)) << word(25)
+    bits |= word(int(rules["napola"])) << word(26)
+    bits |= word(int(rules["re_bello_points"] > 0)) << word(27)
+    bits |= word(int(rules["teams"])) << word(28)
+    bits |= word(int(rules["partner_hand_visible"])) << word(29)
+    bits |= word(int(rules["ranks"] >= 8)) << word(30)
+    bits |= word(int(rules["target_tie"])) << word(31)
+    bits |= word(int(rules["sets_to_win"] > 1)) << word(32)
+    return bits
+
+
+@kernel
+def _pack_public(rules: Any, game: Any, observer: int, words: Any, at: int) -> int:
+    """Pack the pieces of `_public`, relative to `observer`."""
+    players = int(rules["players"])
+    card = int(game["card"])
+    at = _put(words, at, game["table"], NUM_CARDS)
+    at = _put(words, at, bit(card) if card != NOBODY else NONE, NUM_CARDS)
+    at = _put(words, at, game["chosen"], NUM_CARDS)
+    at = _pack_by_side(rules, game, observer, words, at)
+    seat = observer
+    for _ in range(players):
+        at = _put(words, at, game["played"][seat], NUM_CARDS)
+        seat = next_seat(rules, seat)
+    for _ in range(players):
+        at = _put_number(words, at, hand_count(game, seat), HAND_SIZE_LENGTH)
+        seat = next_seat(rules, seat)
+    at = _put_number(words, at, stock_count(rules, game), STOCK_LENGTH)
+    at = _pack_scores(rules, game, observer, words, at)
+    return _pack_situation(rules, game, observer, words, at)
+
+
+@kernel
+def stock_count(rules: Any, game: Any) -> int:
+    """Return the number of cards in the stock."""
+    return int(rules["suits"]) * int(rules["ranks"]) - int(game["dealt"])
+
+
+@kernel
+def _pack_by_side(rules: Any, game: Any, observer: int, words: Any, at: int) -> int:
+    sides = int(rules["sides"])
+    for k in range(int(rules["players"])):
+        pile = game["piles"][(side_of(rules, observer) + k) % sides] if k < sides else NONE
+        at = _put(words, at, pile, NUM_CARDS)
+    return at
+
+
+@kernel
+def _pack_scores(rules: Any, game: Any, observer: int, words: Any, at: int) -> int:
+    sides = int(rules["sides"])
+    players = int(rules["players"])
+    own = side_of(rules, observer)
+    for k in range(players):
+        number = int(game["sweeps"][(own + k) % sides]) if k < sides else 0
+        at = _put_number(words, at, number, SWEEPS_LENGTH)
+    for k in range(players):
+        number = int(game["totals"][(own + k) % sides]) if k < sides else 0
+        at = _put_number(words, at, number, TOTALS_LENGTH)
+    at = _put_number(words, at, int(rules["target"]), TOTALS_LENGTH)
+    for k in range(players):
+        number = int(game["sets"][(own + k) % sides]) if k < sides else 0
+        at = _put_number(words, at, number, SETS_LENGTH)
+    return at
+
+
+@kernel
+def _pack_situation(rules: Any, game: Any, observer: int, words: Any, at: int) -> int:
+    players = int(rules["players"])
+    last = int(game["last"])
+    playing = bool(game["stage"] == PLAYING)
+    at = _put(words, at, bit(relative_seat(rules, int(game["dealer"]), observer)), players)
+    at = _put(words, at, bit(relative_side(rules, last, observer)) if last != NOBODY else NONE, players)
+    seat = bit(relative_seat(rules, int(game["seat"]), observer)) if playing else NONE
+    at = _put(words, at, seat, players)
+    stage = 2
+    if playing:
+        stage = 0 if int(game["card"]) == NOBODY else 1
+    at = _put(words, at, bit(stage), 3)
+    return _put(words, at, rule_bits(rules), RULES_LENGTH)
+
+
+@kernel
+def pack_observation(rules: Any, game: Any, observer: int, words: Any) -> int:
+    """Write what the seat `observer` observes.
+
+    Args:
+        rules: a RULES record.
+        game: a GAME record, whole or stripped for `observer`: the result is the same.
+        observer: a seat.
+        words: uint64[words_of(observation_size(players))], written.
+
+    Returns:
+        The number of bits written.
+    """
+    for k in range(len(words)):
+        words[k] = NONE
+    at = _put(words, 0, game["hands"][observer], NUM_CARDS)
+    at = _put(words, at, rules["deck"] & ~known_cards(rules, game, observer), NUM_CARDS)
+    players = int(rules["players"])
+    mates = players // 2 - 1 if players == 4 or players == 6 else 0
+    for k in range(mates):
+        mate = (observer + 2 * (k + 1)) % players
+        shown = rules["teams"] and sees_hand(rules, observer, mate)
+        at = _put(words, at, game["hands"][mate] if shown else NONE, NUM_CARDS)
+    return _pack_public(rules, game, observer, words, at)
+
+
+@kernel
+def pack_state(rules: Any, game: Any, words: Any) -> int:
+    """Write the full-information state (`state_pieces`) into uint64[words_of(state_size(players))]."""
+    for k in range(len(words)):
+        words[k] = NONE
+    at = 0
+    for seat in range(int(rules["players"])):
+        at = _put(words, at, game["hands"][seat], NUM_CARDS)
+    dealt = int(game["dealt"])
+    stock = stock_count(rules, game)
+    for place in range(NUM_CARDS):
+        card = bit(int(game["deck"][dealt + place])) if place < stock else NONE
+        at = _put(words, at, card, NUM_CARDS)
+    return _pack_public(rules, game, 0, words, at)
+
+
+@kernel
+def pack_mask(rules: Any, game: Any, seat: int, words: Any) -> None:
+    """Write the legal actions of `seat`, bit `a` for action `a`, into uint64[2]; none if it is not to act."""
+    words[0] = NONE
+    words[1] = NONE
+    if game["stage"] != PLAYING or int(game["seat"]) != seat:
+        return
+    card = int(game["card"])
+    if card == NOBODY:
+        words[0] = playable_cards(rules, game)
+        return
+    options = next_options(rules, card, game["table"], game["chosen"])
+    _put(words, NUM_CARDS, options, NUM_CARDS)
+    if may_lay(rules, game):
+        words[1] |= ONE << word(NUM_ACTIONS - 1 - 64)
+
+
+def observation_table(players: int) -> str:
+    """Return the layout of an observation as a Markdown table, generated from `pieces`."""
+    rows = ["| features | piece | shape | meaning |", "|---|---|---|---|"]
+    for piece in pieces(players):
+        shape = " x ".join(map(str, piece.shape))
+        span = f"{piece.offset} .. {piece.offset + piece.size - 1}"
+        rows.append(f"| {span} | `{piece.name}` | {shape} | {piece.meaning} |")
+    return "\n".join(rows)

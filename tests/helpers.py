@@ -1,0 +1,45 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import random
+
+from scopa_env import PRESETS, Game, Rules
+from scopa_env.rules import FIELD_NAMES
+
+ALL_PRESETS = tuple(PRESETS)
+VARIANTS = (
+    "bga_scopa:players=3",
+    "bga_scopa:table_deal=before",
+    "bga_scopa:table_deal=interleaved",
+    "scopa:players=6",
+    "scopa:players=6,teams=true,partner_hand_visible=true",
+    "german_4p:partner_hand_visible=true",
+    "scopa:priority=fewest",
+    "scopa:priority=fewest,obligation=none",
+    "scopa:priority=none,obligation=hand,last_sweep=counts",
+    "scopa:obligation=none,last_sweep=not_last_hand",
+    "scopa:players=3,majority=absolute,napola=true,re_bello_points=1",
+    "scopa:players=4,primiera_faces=0,primiera_missing=zero",
+    "asso_piglia_tutto:obligation=none,ace_facing_ace=all,ace_on_empty=bank",
+    "scopa_dassi:obligation=hand,ace_on_empty=bank,players=3",
+    "escoba:players=3,all_sevens_bonus=1",
+    "escoba_site:obligation=hand,players=6,teams=true",
+    "escoba:obligation=card,dealer_bonus=10:3+15:1+20:2",
+    "scopa:deals=2,table_size=6,hand_size=5,redeal_kings=2",
+    "mini_scopa:ranks=6,deals=2,sevens_points=2",
+    "scopa:ranks=8,players=4,hand_size=1,table_size=0",
+)
+"""Rules that reach what no preset does: 3 and 6 players, other priorities, orders, obligations and aces."""
+
+
+def rule_fields(rules: Rules) -> dict[str, object]:
+    """Return every field of `rules` as plain values."""
+    fields = {name: getattr(rules, name) for name in FIELD_NAMES}
+    return fields | {"dealer_bonus": dict(rules.dealer_bonus)}
+
+
+def play_randomly(game: Game, rng: random.Random) -> None:
+    """Play the round to its end with random moves."""
+    while not game.round_over:
+        game.push(rng.choice(game.legal_moves))
