@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from scopa_env.engine import hidden, play, scoring
-from scopa_env.engine.bits import NONE, ONE, lowest
-from scopa_env.engine.captures import next_capture
+from scopa_env.engine.bits import NONE
 from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_match, start_round
-from scopa_env.engine.state import FREE, PLAYING
+from scopa_env.engine.moves import first_action, next_move, random_move
+from scopa_env.engine.state import NOBODY, PLAYING
 from scopa_env.kernel import kernel
-from scopa_env.observation import pack_mask, pack_observation, pack_state, spread
+from scopa_env.observation import pack_history, pack_mask, pack_observation, pack_state, spread
 
 LEGAL = -1
 """Result of a checked action that was made."""
@@ -68,13 +68,19 @@ def act(rules: Any, games: Any, actions: Any) -> int:
 
 
 @kernel
-def act_one(rules: Any, games: Any, action: int) -> bool:
-    """Take one action in games[0]; False (and nothing changes) if it is illegal."""
+def act_one(rules: Any, games: Any, action: int) -> int:
+    """Take one action in games[0].
+
+    Returns:
+        -1 (and nothing has changed) if it is illegal, 0 if the play goes on, 1 if it is complete.
+    """
     game = games[0]
     if not play.is_legal(rules[0], game, action):
-        return False
-    play.act(rules[0], game, action)
-    return True
+        return -1
+    if not play.choose(rules[0], game, action):
+        return 0
+    play.finish_play(rules[0], game)
+    return 1
 
 
 @kernel
@@ -115,26 +121,45 @@ def list_moves(rules: Any, games: Any, cards: Any, captured: Any) -> int:
     Returns:
         The number of legal moves, of which at most M are written.
     """
-    game = games[0]
     count = 0
-    if game["stage"] != PLAYING:
-        return count
-    hand = play.playable_cards(rules[0], game)
-    while hand != NONE:
-        card = lowest(hand)
-        capture = next_capture(rules[0], card, game["table"], NONE)
-        lay = capture == NONE or rules[0]["obligation"] == FREE
-        while capture != NONE or lay:
-            if count < len(cards):
-                cards[count] = card
-                captured[count] = capture
-            count += 1
-            if capture == NONE:
-                lay = False
-            else:
-                capture = next_capture(rules[0], card, game["table"], capture)
-        hand &= hand - ONE
+    card, capture = next_move(rules[0], games[0], NOBODY, NONE)
+    while card != NOBODY:
+        if count < len(cards):
+            cards[count] = card
+            captured[count] = capture
+        count += 1
+        card, capture = next_move(rules[0], games[0], card, capture)
     return count
+
+
+@kernel
+def random_actions(rules: Any, games: Any, out: Any) -> None:
+    """Write for each game (int64[N]) the next action of a random legal move, each move equally likely.
+
+    Draws from the generators of the games; 0 where the round is over.
+    """
+    for i in range(len(games)):
+        out[i] = 0
+        if games[i]["stage"] == PLAYING:
+            card, captured = random_move(rules[0], games[i])
+            out[i] = first_action(games[i], card, captured)
+
+
+@kernel
+def random_move_one(rules: Any, games: Any, out: Any) -> None:
+    """Write a random legal move of games[0], by its generator, into uint64[2]: card, captured set."""
+    card, captured = random_move(rules[0], games[0])
+    out[0] = card
+    out[1] = captured
+
+
+@kernel
+def play_randomly(rules: Any, games: Any) -> None:
+    """Play every round to its end with random legal moves, by the games' own generators."""
+    for i in range(len(games)):
+        while games[i]["stage"] == PLAYING:
+            card, captured = random_move(rules[0], games[i])
+            play.play(rules[0], games[i], card, captured)
 
 
 @kernel
@@ -160,6 +185,23 @@ def observe_one(rules: Any, games: Any, seat: int, scratch: Any, out: Any, mask:
     spread(scratch, out)
     pack_mask(rules[0], games[0], seat, scratch)
     spread(scratch, mask)
+
+
+@kernel
+def histories(rules: Any, games: Any, seats: Any, scratch: Any, out: Any) -> None:
+    """Write the plays of the round as `seats` see them.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[N].
+        seats: int64[N], the observers.
+        scratch: uint64[HISTORY_PLAYS, 2], working space.
+        out: uint64[N, HISTORY_PLAYS, 11], the memory of int8[N, HISTORY_PLAYS, 88]; written.
+    """
+    for i in range(len(games)):
+        pack_history(rules[0], games[i], int(seats[i]), scratch)
+        for k in range(len(scratch)):
+            spread(scratch[k], out[i, k])
 
 
 @kernel
@@ -190,6 +232,13 @@ def redraw(rules: Any, games: Any, seats: Any) -> None:
     """Draw what seats[i] cannot see in each game anew, in place, from the game's own generator."""
     for i in range(len(games)):
         hidden.redraw(rules[0], games[i], int(seats[i]))
+
+
+@kernel
+def fill(rules: Any, games: Any) -> None:
+    """Draw the cards that each game does not know, in place, from the game's own generator."""
+    for i in range(len(games)):
+        hidden.fill(rules[0], games[i])
 
 
 @kernel

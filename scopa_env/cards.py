@@ -32,7 +32,7 @@ RE_BELLO = 9
 """The king of coins."""
 
 CARD_PATTERN = r"(?:10|[1-9AaFfCcRr])[dcsbDCSB]"
-_CARD = re.compile(r"(10|[1-9AFCR])([DCSB])", re.IGNORECASE)
+_CARD = re.compile(r"(10|[1-9AFCR])([DCSB])", re.IGNORECASE | re.ASCII)
 _VALUES = {"1": 1, "A": 1, "8": 8, "F": 8, "9": 9, "C": 9, "10": 10, "R": 10} | {
     str(value): value for value in range(2, 8)
 }
@@ -126,6 +126,8 @@ def parse_cards(text: str) -> list[int]:
     Raises:
         CardError: something in between is no card; the message says where.
     """
+    if not isinstance(text, str):
+        raise CardError(f"cards {text!r}: expected text")
     cards = []
     at = 0
     while at < len(text):

@@ -284,7 +284,7 @@ class Game(Table):
             IllegalAction: the action is not legal; nothing has changed.
         """
         before = self.records.copy()
-        if not batch.act_one(self.rules.record, self.records, int(action)):
+        if batch.act_one(self.rules.record, self.records, int(action)) < 0:
             raise IllegalAction(illegal_action_text(self, int(action)))
         self._stack.append(before)
 

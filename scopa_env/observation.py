@@ -41,6 +41,11 @@ RULES_LENGTH = 40
 MASK_ROW = 88
 """Bytes of a row of action masks: NUM_ACTIONS used, the rest zero, a multiple of eight."""
 
+HISTORY_PLAYS = 40
+"""Most plays of a round."""
+HISTORY_FEATURES = 88
+"""Features of a play: card 40, table cards it took 40, relative seat 6, two zeros."""
+
 RULE_BITS: tuple[str, ...] = (
     "capture=fifteen",
     "priority=single",
@@ -370,6 +375,24 @@ def pack_state(rules: Any, game: Any, words: Any) -> int:
         card = bit(int(game["deck"][dealt + place])) if place < stock else NONE
         at = _put(words, at, card, NUM_CARDS)
     return _pack_public(rules, game, 0, words, at)
+
+
+@kernel
+def pack_history(rules: Any, game: Any, observer: int, words: Any) -> None:
+    """Write the plays of this round in order into uint64[HISTORY_PLAYS, 2], one row a play, the rest zero.
+
+    Bits of a row: card (40), table cards it took (40), seat relative to `observer` (6).
+    """
+    players = int(rules["players"])
+    seat = next_seat(rules, int(game["dealer"]))
+    for k in range(HISTORY_PLAYS):
+        words[k, 0] = NONE
+        words[k, 1] = NONE
+        if k < int(game["plays"]):
+            at = _put(words[k], 0, bit(int(game["cards"][k])), NUM_CARDS)
+            at = _put(words[k], at, game["captured"][k], NUM_CARDS)
+            _put(words[k], at, bit(relative_seat(rules, seat, observer)), players)
+            seat = next_seat(rules, seat)
 
 
 @kernel

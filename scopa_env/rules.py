@@ -159,7 +159,7 @@ class Rules:
         Raises:
             RulesError: no such preset or field, or a value that is not allowed.
         """
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise RulesError(f"rules {name!r}: {_allowed(name, PRESETS)}")
         return cls.from_fields({**PRESETS[name].fields, **changes})
 
@@ -178,12 +178,16 @@ class Rules:
         Raises:
             RulesError: what is wrong, and what is allowed.
         """
+        if not isinstance(text, str):
+            raise RulesError(f"rules {text!r}: expected text, such as 'scopa:players=3'")
         name, _, rest = text.strip().partition(":")
         changes: dict[str, Any] = {}
         for part in rest.split(",") if rest else ():
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or key not in FIELD_NAMES:
                 raise RulesError(f"rules field {key!r} in {text!r}: {_allowed(key, FIELD_NAMES)}")
+            if key in changes:
+                raise RulesError(f"rules field {key!r} in {text!r}: named twice")
             changes[key] = _parse_value(key, value)
         return cls.preset(name.strip(), **changes)
 
@@ -237,7 +241,7 @@ class Rules:
 
     @property
     def record(self) -> np.ndarray[Any, np.dtype[np.void]]:
-        """These rules as an array of one RULES record, read-only, for kernels."""
+        """These rules as an array of one RULES record for kernels; shared, not to be written."""
         return _record(self)
 
     def __str__(self) -> str:
@@ -337,15 +341,16 @@ def _check_deal(rules: Rules) -> None:
 def _parse_value(name: str, text: str) -> Any:
     """Read the value of a field from text."""
     if name == "dealer_bonus":
-        pairs = re.findall(r"(\d+):(\d+)", text)
-        if "+".join(f"{a}:{b}" for a, b in pairs) != text:
+        pairs = re.findall("([0-9]{1,3}):([0-9]{1,3})", text)
+        twice = len({int(a) for a, _ in pairs}) < len(pairs)
+        if twice or "+".join(f"{a}:{b}" for a, b in pairs) != text:
             raise _refuse(name, text, "allowed is SUM:SWEEPS+SUM:SWEEPS, or nothing")
         return {int(a): int(b) for a, b in pairs}
     words = {"true": True, "yes": True, "false": False, "no": False}
     default = getattr(_DEFAULT, name)
     if isinstance(default, bool) and text.lower() in words:
         return words[text.lower()]
-    if isinstance(default, int) and not isinstance(default, bool) and re.fullmatch(r"-?\d{1,9}", text):
+    if isinstance(default, int) and not isinstance(default, bool) and re.fullmatch("-?[0-9]{1,9}", text):
         return int(text)
     return text
 
@@ -394,7 +399,6 @@ def _record(rules: Rules) -> np.ndarray[Any, np.dtype[np.void]]:
     record["primiera_values"] = (*PRIMIERA_VALUES, *[rules.primiera_faces] * 3)
     for total, sweeps in rules.dealer_bonus.items():
         record["dealer_bonus"][total] = sweeps
-    array.flags.writeable = False
     return array
 
 

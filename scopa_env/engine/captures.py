@@ -213,3 +213,9 @@ def takes_all_by_ace(rules: Any, card: int, table: Any) -> bool:
     if not _takes_all(rules, card, table):
         return False
     return not (popcount(table) == 1 and table & ACES != NONE)
+
+
+@kernel
+def starts_with(captured: Any, chosen: Any) -> bool:
+    """Say whether `chosen` are the first cards of `captured` in ascending order."""
+    return bool(chosen == NONE or captured & below(highest(chosen) + 1) == chosen)

@@ -36,15 +36,22 @@ def hand_count(game: Any, seat: int) -> int:
 @kernel
 def known_cards(rules: Any, game: Any, observer: int) -> Any:
     """Return the cards whose place `observer` knows."""
-    known = game["table"]
-    for side in range(int(rules["sides"])):
-        known |= game["piles"][side]
+    known = _open_cards(rules, game)
     for seat in range(int(rules["players"])):
         if sees_hand(rules, observer, seat):
             known |= game["hands"][seat]
-    if int(game["card"]) != NOBODY:
-        known |= bit(int(game["card"]))
     return known
+
+
+@kernel
+def _open_cards(rules: Any, game: Any) -> Any:
+    """Return the cards that everyone knows: table, piles and the card being played."""
+    cards = game["table"]
+    for side in range(int(rules["sides"])):
+        cards |= game["piles"][side]
+    if int(game["card"]) != NOBODY:
+        cards |= bit(int(game["card"]))
+    return cards
 
 
 @kernel
@@ -89,17 +96,29 @@ def ruled_out(rules: Any, game: Any, seat: int) -> Any:
 
 
 @kernel
-def _gather_hidden(rules: Any, game: Any, observer: int) -> int:
-    """Write the cards that `observer` cannot place to the end of `deck`; return the place of the first."""
-    size = popcount(rules["deck"])
-    cards = rules["deck"] & ~known_cards(rules, game, observer)
-    first = size - popcount(cards)
+def _gather_hidden(rules: Any, game: Any) -> int:
+    """Write the cards whose place `game` does not know to `deck`: from the place returned up to `_end_of_hidden`."""
+    cards = rules["deck"] & ~_open_cards(rules, game)
+    for seat in range(int(rules["players"])):
+        cards &= ~game["hands"][seat]
+    for place in range(int(game["dealt"]), popcount(rules["deck"])):
+        if int(game["deck"][place]) != UNKNOWN:
+            cards &= ~bit(int(game["deck"][place]))
+    first = _end_of_hidden(rules, game) - popcount(cards)
     place = first
     while cards != NONE:
         game["deck"][place] = lowest(cards)
         cards &= cards - ONE
         place += 1
     return first
+
+
+@kernel
+def _end_of_hidden(rules: Any, game: Any) -> int:
+    """Return the end of the places of `deck` to draw in: all of it, or where a known stock begins."""
+    dealt = int(game["dealt"])
+    size = popcount(rules["deck"])
+    return dealt if dealt < size and int(game["deck"][dealt]) != UNKNOWN else size
 
 
 @kernel
@@ -110,16 +129,16 @@ def _swap(game: Any, place: int, other: int) -> None:
 
 
 @kernel
-def _pick_allowed(game: Any, place: int, size: int, forbidden: Any) -> None:
-    """Bring a random card of deck[place:size] that is not forbidden to `place`; any card if there is none."""
+def _pick_allowed(game: Any, place: int, end: int, forbidden: Any) -> None:
+    """Bring a random card of deck[place:end] that is not forbidden to `place`; any card if there is none."""
     allowed = 0
-    for other in range(place, size):
+    for other in range(place, end):
         if bit(int(game["deck"][other])) & forbidden == NONE:
             allowed += 1
     if allowed == 0:
         return
     skip = random_below(game, allowed)
-    for other in range(place, size):
+    for other in range(place, end):
         if bit(int(game["deck"][other])) & forbidden == NONE:
             if skip == 0:
                 _swap(game, place, other)
@@ -130,6 +149,8 @@ def _pick_allowed(game: Any, place: int, size: int, forbidden: Any) -> None:
 @kernel
 def _fits(rules: Any, game: Any, place: int) -> bool:
     """Say whether the hands that deck[place:] would fill hold no card that was ruled out."""
+    if rules["obligation"] != HAND:
+        return True
     for seat in range(int(rules["players"])):
         forbidden = ruled_out(rules, game, seat) if game["hidden"][seat] else NONE
         for _ in range(int(game["hidden"][seat])):
@@ -140,39 +161,44 @@ def _fits(rules: Any, game: Any, place: int) -> bool:
 
 
 @kernel
-def redraw(rules: Any, game: Any, observer: int) -> None:
-    """Draw everything that `observer` cannot see at random, from the generator of `game`.
+def _shuffle_hidden(rules: Any, game: Any, first: int, end: int) -> None:
+    """Shuffle deck[first:end], again as long as a hand got a card that was ruled out; in the end card by card."""
+    for _ in range(_TRIES):
+        for place in range(end - 1, first, -1):
+            _swap(game, place, first + random_below(game, place - first + 1))
+        if _fits(rules, game, first):
+            return
+    place = first
+    for seat in range(int(rules["players"])):
+        forbidden = ruled_out(rules, game, seat) if game["hidden"][seat] else NONE
+        for _ in range(int(game["hidden"][seat])):
+            _pick_allowed(game, place, end, forbidden)
+            place += 1
+
+
+@kernel
+def fill(rules: Any, game: Any) -> None:
+    """Draw every card whose place `game` does not know, from its own generator.
 
     Every deal of the hidden cards that agrees with the counts is equally likely.  Under ``obligation="hand"`` deals in
     which a seat laid a card although it could capture are excluded: by rejection, and if that fails often, card by card
     (then the law is uniform for one constrained seat and close to it for several).
     """
-    seed = game["rng"]
-    strip(rules, game, observer)
-    game["rng"] = seed
-    size = popcount(rules["deck"])
-    first = _gather_hidden(rules, game, observer)
-    tries = _TRIES
-    while tries > 0:
-        for place in range(size - 1, first, -1):
-            _swap(game, place, first + random_below(game, place - first + 1))
-        tries = tries - 1 if not _fits(rules, game, first) else -1
-    place = first
-    for seat in range(int(rules["players"])):
-        forbidden = ruled_out(rules, game, seat) if tries == 0 and game["hidden"][seat] else NONE
-        for _ in range(int(game["hidden"][seat])):
-            if tries == 0:
-                _pick_allowed(game, place, size, forbidden)
-            place += 1
-    _fill_hands(rules, game, first)
-
-
-@kernel
-def _fill_hands(rules: Any, game: Any, place: int) -> None:
-    """Deal deck[place:] to the places of hands that are unknown."""
+    end = _end_of_hidden(rules, game)
+    place = _gather_hidden(rules, game)
+    _shuffle_hidden(rules, game, place, end)
     for seat in range(int(rules["players"])):
         for _ in range(int(game["hidden"][seat])):
             game["hands"][seat] |= bit(int(game["deck"][place]))
             game["deck"][place] = UNKNOWN
             place += 1
         game["hidden"][seat] = 0
+
+
+@kernel
+def redraw(rules: Any, game: Any, observer: int) -> None:
+    """Draw everything that `observer` cannot see anew (`strip`, then `fill`), from the generator of `game`."""
+    seed = game["rng"]
+    strip(rules, game, observer)
+    game["rng"] = seed
+    fill(rules, game)

@@ -13,6 +13,7 @@ from scopa_env.engine.bits import NONE, bit, lowest, popcount
 from scopa_env.engine.captures import (
     capturing_cards,
     next_options,
+    starts_with,
     takes_all_by_ace,
     value_of,
 )
@@ -177,9 +178,17 @@ def next_round(rules: Any, game: Any) -> bool:
 
 
 @kernel
+def _completes(game: Any, card: int, captured: Any) -> bool:
+    """Say whether a move agrees with what the play in progress has named so far."""
+    return card == int(game["card"]) and starts_with(captured, game["chosen"])
+
+
+@kernel
 def is_legal_move(rules: Any, game: Any, card: int, captured: Any) -> bool:
     """Say whether the seat to act may play `card` taking exactly `captured`, without naming every capture."""
-    if game["stage"] != PLAYING or not playable_cards(rules, game) & bit(card) != NONE:
+    if game["stage"] != PLAYING or playable_cards(rules, game) & bit(card) == NONE:
+        return False
+    if int(game["card"]) != NOBODY and not _completes(game, card, captured):
         return False
     table = game["table"]
     if captured == NONE:

@@ -1,0 +1,1 @@
+"""Agents that play on `scopa_env`, and the arena that compares them."""

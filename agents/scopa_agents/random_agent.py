@@ -1,0 +1,23 @@
+"""`random`: every legal move equally likely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scopa_agents.base import Actions, CompiledAgent
+from scopa_env import batch
+from scopa_env.table import Records
+
+
+class RandomAgent(CompiledAgent):
+    """Plays every legal move with the same probability."""
+
+    name = "random"
+
+    def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
+        batch.random_actions(rules, views, out)
+
+    def _decide_move(self, rules: np.ndarray[Any, Any], views: Records, out: np.ndarray[Any, Any]) -> None:
+        batch.random_move_one(rules, views, out)

@@ -1,0 +1,137 @@
+"""Agents: what one is, and how it is found by name.
+
+An agent acts on a `View`.  Names are entry points of the group ``scopa_env.agents``, so other packages can add theirs:
+
+    [project.entry-points."scopa_env.agents"]
+    mine = "my_package:MyAgent"
+
+Such an entry point is called as ``factory(settings, seed=seed)``: ``"mine:400"`` gives the settings ``"400"``, ``"mine"``
+an empty string.  ``"module:attribute"`` names an agent, an agent class or a function on a `View` that is not registered.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from scopa_env.actions import Move
+from scopa_env.game import View
+from scopa_env.rules import Rules
+from scopa_env.table import Records
+
+GROUP = "scopa_env.agents"
+
+
+class AgentError(ValueError):
+    """An agent that does not exist or cannot be made; the message names it and what is allowed."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Anything that plays.
+
+    Attributes:
+        name: what it is called in tables, its settings included.
+    """
+
+    name: str
+
+    def act(self, view: View) -> Move:
+        """Return a legal move of the observer of `view`, which is to act."""
+        ...
+
+
+@runtime_checkable
+class BatchAgent(Agent, Protocol):
+    """An agent that also acts on arrays: one action in each of many games."""
+
+    def act_batch(self, rules: Rules, views: Records) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the next action in each game.
+
+        Args:
+            rules: the rules of all games.
+            views: GAME[N], each without what its seat to act cannot see; may be written to.
+
+        Returns:
+            int64[N]: legal actions of ``Discrete(81)``.
+        """
+        ...
+
+
+AgentSpec = str | Agent | Callable[[View], Move]
+"""An agent by name, an agent, or a function from a `View` to a `Move`."""
+
+
+class FunctionAgent:
+    """A function on a `View` as an agent."""
+
+    def __init__(self, function: Callable[[View], Move], name: str | None = None) -> None:
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+
+    def act(self, view: View) -> Move:
+        """Return what the function returns."""
+        return self.function(view)
+
+
+@lru_cache(maxsize=1)
+def _registered() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def agent_names() -> list[str]:
+    """Return the names of the agents that are installed."""
+    return sorted(_registered())
+
+
+def make_agent(spec: AgentSpec, seed: int | None = None) -> Agent:
+    """Return the agent that `spec` stands for.
+
+    Args:
+        spec: ``"greedy"``, ``"ismcts:4000"``, ``"module:attribute"``, an agent, or a function on a `View`.
+        seed: seed of its random choices; None draws one.  An agent that is handed in keeps its own.
+
+    Raises:
+        AgentError: there is no such agent, or its settings are not allowed.
+    """
+    if isinstance(spec, str):
+        return _by_name(spec, seed)
+    if inspect.isclass(spec):
+        raise AgentError(f"agent {spec!r}: a class; hand in an agent, such as {spec.__name__}(seed=0)")
+    if isinstance(spec, Agent):
+        return spec
+    if callable(spec):
+        return FunctionAgent(spec)
+    raise AgentError(f"agent {spec!r}: allowed are a name, an agent with name and act(view), or a function on a View")
+
+
+def _by_name(spec: str, seed: int | None) -> Agent:
+    name, _, settings = spec.partition(":")
+    if name in _registered():
+        agent: Agent = _registered()[name].load()(settings, seed=seed)
+        return agent
+    if settings and name.replace(".", "").isidentifier():
+        return _from_module(spec, name, settings, seed)
+    near = get_close_matches(name, agent_names(), n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise AgentError(f"agent {spec!r}: {hint}allowed are {', '.join(agent_names())}, and module:attribute")
+
+
+def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Agent:
+    try:
+        found = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise AgentError(f"agent {spec!r}: {error}; registered names are {', '.join(agent_names())}") from None
+    if inspect.isclass(found):
+        takes_seed = "seed" in inspect.signature(found).parameters
+        found = found(seed=seed) if takes_seed else found()
+    return make_agent(found, seed)  # type: ignore[arg-type]  # checked there
