@@ -12,21 +12,22 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from scopa_env import batch, observation
-from scopa_env.actions import IllegalAction, Move, action_text
-from scopa_env.cards import CardError, as_card, cards_text, from_mask, parse_cards, to_mask
+from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text
+from scopa_env.cards import NUM_CARDS, CardError, as_card, cards_text, from_mask, parse_cards
 from scopa_env.engine.rng import split
-from scopa_env.engine.scoring import CATEGORIES, NUM_CATEGORIES
-from scopa_env.engine.state import DRAWN, GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN
-from scopa_env.notation import IllegalMove, Position, PositionError, parse_position
+from scopa_env.engine.scoring import CATEGORIES
+from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN
+from scopa_env.notation import IllegalMove, Position, PositionError, Records, parse_position, records_of, tabulate
 from scopa_env.rules import Rules
-from scopa_env.table import Play, Records, Table
+from scopa_env.table import Play, Table, cards_exist
 
-__all__ = ["Game", "Outcome", "Play", "View", "VoidDeal", "best_side", "check_deck", "seed_state"]
+__all__ = ["Game", "Outcome", "Play", "View", "VoidDeal", "best_side", "check_deck", "records_of", "seed_state"]
 
 
 class VoidDeal(ValueError):
@@ -60,10 +61,10 @@ def best_side(numbers: Sequence[int]) -> int | None:
     return list(numbers).index(top) if list(numbers).count(top) == 1 else None
 
 
-def seed_state(seed: int | None, index: int = 0) -> int:
-    """Return the generator state of game `index` under `seed`; None draws a seed from the system."""
-    whole = secrets.randbits(64) if seed is None else int(seed) & (1 << 64) - 1
-    return int(split(np.uint64(whole), np.uint64(index)))
+def seed_state(seed: int | None, game: int = 0) -> int:
+    """Return the generator state of game number `game` under `seed`; None draws a seed from the system."""
+    whole = secrets.randbits(64) if seed is None else index(seed) & (1 << 64) - 1
+    return int(split(np.uint64(whole), np.uint64(game)))
 
 
 def check_deck(rules: Rules, deck: str | Iterable[int | str]) -> list[int]:
@@ -76,6 +77,8 @@ def check_deck(rules: Rules, deck: str | Iterable[int | str]) -> list[int]:
     Raises:
         CardError: a card is missing, foreign or named twice.
     """
+    if not isinstance(deck, Iterable):
+        raise CardError(f"deck {deck!r}: expected text, or cards one by one")
     cards = parse_cards(deck) if isinstance(deck, str) else [as_card(card) for card in deck]
     twice = sorted({card for card in cards if cards.count(card) > 1})
     if twice:
@@ -103,12 +106,15 @@ class View(Table):
 
         Raises:
             NotationError: malformed text.
-            PositionError: the position cannot occur.
+            PositionError: the position cannot occur, or the observer does not know its own hand.
         """
         position = _possible(parse_position(text))
         seat = position.turn if observer is None else observer
-        if seat is None or not 0 <= seat < position.rules.players:
-            raise PositionError(f"position {text!r}: no observer {seat!r}; give a seat")
+        if seat is None:
+            raise PositionError(f"position {text!r}: nobody is to act; give the observer's seat")
+        check_seat("observer", seat, position.rules)
+        if position.hands[seat].unknown:
+            raise PositionError(f"position {text!r}: the observer, seat {seat}, does not know its own hand")
         records = records_of(position)
         return View(position.rules, _stripped(position.rules, records, seat), seat)
 
@@ -196,7 +202,7 @@ class Game(Table):
             batch.start(rules.record, self.records, first)
         else:
             batch.begin_match(rules.record, self.records, first)
-            self._deal(check_deck(rules, deck))
+            self._deal(self.records, check_deck(rules, deck))
 
     @classmethod
     def from_records(cls, rules: Rules, records: Records) -> Game:
@@ -229,12 +235,15 @@ class Game(Table):
         """
         return cls.from_position(parse_position(text), seed)
 
-    def _deal(self, deck: Sequence[int]) -> None:
-        records = self.records.copy()
+    def _deal(self, records: Records, deck: Sequence[int]) -> None:
         records["deck"][0][: len(deck)] = deck
         if not batch.deal_decks(self.rules.record, records):
             kings = self.rules.redeal_kings
             raise VoidDeal(f"deck: void under these rules ({kings} or more kings on the table)")
+
+    def _advance(self, records: Records) -> None:
+        """Go on to `records`; those left behind are never written again, copies of the game share them."""
+        self._stack.append(self.records)
         self.records = records
 
     @property
@@ -259,11 +268,12 @@ class Game(Table):
         Raises:
             IllegalMove: the move is not legal; nothing has changed.
         """
-        before = self.records.copy()
-        captured = np.uint64(to_mask(move.captured))
-        if not batch.play_one(self.rules.record, self.records, int(move.card), captured):
-            raise IllegalMove(f"move {Move(*move)}: {self._why_illegal(move)}")
-        self._stack.append(before)
+        if not cards_exist(move):
+            raise IllegalMove(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
+        records = self.records.copy()
+        if not batch.play_one(self.rules.record, records, int(move.card), move.mask):
+            raise IllegalMove(f"move {move}: {self._why_illegal(move)}")
+        self._advance(records)
 
     def push_text(self, text: str) -> Move:
         """Make the move that `text` stands for and return it.
@@ -283,10 +293,11 @@ class Game(Table):
         Raises:
             IllegalAction: the action is not legal; nothing has changed.
         """
-        before = self.records.copy()
-        if batch.act_one(self.rules.record, self.records, int(action)) < 0:
-            raise IllegalAction(illegal_action_text(self, int(action)))
-        self._stack.append(before)
+        action = index(action)
+        records = self.records.copy()
+        if not 0 <= action < NUM_ACTIONS or batch.act_one(self.rules.record, records, action) < 0:
+            raise IllegalAction(illegal_action_text(self, action))
+        self._advance(records)
 
     def pop(self) -> None:
         """Take back the last `push`, `act` or `next_round`.
@@ -297,7 +308,8 @@ class Game(Table):
         if not self._stack:
             raise IndexError("pop: no move to take back")
         self.records = self._stack.pop()
-        del self.past[int(self.records["rounds"][0]) :]
+        if self.round_over:  # a `next_round` was taken back
+            self.past.pop()
 
     def next_round(self, deck: str | Iterable[int | str] | None = None) -> None:
         """Deal the next round by the next dealer, shuffled or from a given `deck`.
@@ -308,19 +320,15 @@ class Game(Table):
         """
         if not self.round_over or self.match_over:
             raise ValueError("next_round: " + ("the match is over" if self.match_over else "the round is not over"))
-        before = self.records.copy()
+        records = self.records.copy()
         if deck is None:
-            batch.next_rounds(self.rules.record, self.records)
+            batch.next_rounds(self.rules.record, records)
         else:
             cards = check_deck(self.rules, deck)
-            batch.rotate_dealer(self.rules.record, self.records)
-            try:
-                self._deal(cards)
-            except VoidDeal:
-                self.records = before
-                raise
-        self._stack.append(before)
-        self.past.append(before)
+            batch.rotate_dealer(self.rules.record, records)
+            self._deal(records, cards)
+        self.past.append(self.records)
+        self._advance(records)
 
     def copy(self) -> Game:
         """Return an independent copy."""
@@ -336,8 +344,7 @@ class Game(Table):
 
     def score(self) -> dict[str, tuple[int, ...]]:
         """Return the points of the piles as they lie, by category and side, with their ``total``."""
-        table = np.zeros((NUM_CATEGORIES, MAX_PLAYERS), np.int64)
-        batch.tabulate(self.rules.record, self.records, table)
+        table = tabulate(self.rules, self.records)
         sides = self.rules.sides
         points = {name: tuple(row[:sides]) for name, row in zip(CATEGORIES, table.tolist(), strict=True)}
         return points | {"total": tuple(table.sum(axis=0).tolist()[:sides])}
@@ -397,51 +404,3 @@ def _possible(position: Position) -> Position:
     if problems:
         raise PositionError(f"position {position.text()!r}: {'; '.join(problems)}")
     return position
-
-
-def records_of(position: Position, rng: int = 0) -> Records:
-    """Return a position as GAME[1]; it is not checked, cards that are nowhere simply do not exist."""
-    rules = position.rules
-    records = np.zeros(1, GAME)
-    record = records[0]
-    record["rng"] = rng
-    record["table"] = to_mask(position.table)
-    record["chosen"] = to_mask(position.chosen)
-    record["card"] = NOBODY if position.card is None else position.card
-    for seat, hand in enumerate(position.hands):
-        record["hands"][seat] = to_mask(hand.known)
-        record["hidden"][seat] = hand.unknown
-    for side in range(rules.sides):
-        record["piles"][side] = to_mask(position.piles[side])
-        record["sweeps"][side] = position.sweeps[side]
-        record["totals"][side] = position.totals[side]
-        record["sets"][side] = position.sets[side]
-    size = len(rules.deck)
-    dealt = max(size - position.stock.count, 0)
-    record["dealt"] = dealt
-    record["deck"] = UNKNOWN
-    record["deck"][dealt : dealt + len(position.stock.known)] = position.stock.known
-    each = rules.players * rules.hand_size
-    record["deals"] = max((dealt - rules.table_size) // each, 1)
-    record["dealer"] = position.dealer
-    record["seat"] = position.dealer if position.turn is None else position.turn
-    record["last"] = NOBODY if position.last is None else position.last
-    record["set_winner"] = record["winner"] = NOBODY
-    record["stage"] = PLAYING
-    if position.turn is None:
-        _finish(rules, records)
-    return records
-
-
-def _finish(rules: Rules, records: Records) -> None:
-    """Score a round that is over, of which totals and sets are known as they stand after it."""
-    table = np.zeros((NUM_CATEGORIES, MAX_PLAYERS), np.int64)
-    batch.tabulate(rules.record, records, table)
-    records["points"][0] = table.sum(axis=0)
-    records["totals"][0] -= records["points"][0]
-    trial = records.copy()
-    batch.finish_scored(rules.record, trial)
-    winner = int(trial["set_winner"][0])
-    if winner >= 0 and records["sets"][0][winner]:
-        records["sets"][0][winner] -= 1
-    batch.finish_scored(rules.record, records)

@@ -20,11 +20,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from scopa_env.actions import Move
-from scopa_env.cards import CARD_PATTERN, CardError, cards_text, card_text, parse_card, parse_cards
+import numpy as np
+
+from scopa_env import batch
+from scopa_env.actions import TAKE, Move
+from scopa_env.cards import CARD_PATTERN, CardError, card_text, cards_text, parse_card, parse_cards, to_mask
+from scopa_env.engine.scoring import NUM_CATEGORIES
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN
 from scopa_env.rules import Rules, RulesError
+
+Records = np.ndarray[Any, np.dtype[np.void]]
+"""GAME[N]: games as a structured array."""
 
 
 class NotationError(ValueError):
@@ -60,7 +68,7 @@ class MoveText(NamedTuple):
 _MOVE = re.compile(
     rf"(?P<card>{CARD_PATTERN})(?:(?P<takes>[x>])(?P<captured>(?:\+?{CARD_PATTERN})*))?(?P<sweep>\+?)"
 )
-_HAND = re.compile(rf"(?P<cards>(?:{CARD_PATTERN})*)(?:\?(?P<unknown>\d{{1,2}}))?")
+_HAND = re.compile(rf"(?P<cards>(?:{CARD_PATTERN})*)(?:\?(?P<unknown>[0-9]{{1,2}}))?")
 
 
 def parse_move(text: str) -> MoveText:
@@ -75,6 +83,8 @@ def parse_move(text: str) -> MoveText:
             f"move {text!r}: expected a card, alone if it is laid (Fc), or with the cards it takes (7dx7c, 5sx2d3b+)"
         )
     captured: tuple[int, ...] | None = ()
+    if match["sweep"] and not match["takes"]:
+        raise NotationError(f"move {text!r}: a card that takes nothing is no sweep")
     if match["takes"]:
         cards = parse_cards(match["captured"].replace("+", " "))
         if len(set(cards)) < len(cards):
@@ -165,7 +175,8 @@ class Position:
         """List everything that makes the position impossible; an empty list if nothing was found.
 
         Checked are the cards (each of the deck once, none foreign), the sizes of the hands and of the stock, the side that
-        captured last, and what every pile must sum to; not whether a line of play leads here.
+        captured last, what every pile must sum to, the play in progress, and totals and sets; not whether a line of play
+        leads here.
         """
         return list(_contradictions(self))
 
@@ -174,8 +185,8 @@ def _contradictions(position: Position) -> Iterator[str]:
     yield from _card_contradictions(position)
     yield from _hand_contradictions(position)
     yield from _pile_contradictions(position)
-    if position.card is not None:
-        yield from _play_contradictions(position)
+    yield from _play_contradictions(position)
+    yield from _match_contradictions(position)
 
 
 def _known_cards(position: Position) -> list[int]:
@@ -258,12 +269,123 @@ def _pile_contradictions(position: Position) -> Iterator[str]:
 
 
 def _play_contradictions(position: Position) -> Iterator[str]:
-    hand = position.hands[position.turn].known if position.turn is not None else ()
-    if position.card not in hand:
-        yield f"{card_text(position.card or 0)} is being played, but is not in the hand of the seat to act"
+    """The card being played is in the hand, and its capture can be, and must be, named further."""
+    card, turn = position.card, position.turn
+    if card is None or turn is None:
+        return
     absent = sorted(set(position.chosen) - set(position.table))
-    if absent:
+    if card not in position.hands[turn].known:
+        yield f"{card_text(card)} is being played, but is not in the hand of seat {turn}"
+    elif absent:
         yield f"cards being taken are not on the table: {cards_text(absent, ' ')}"
+    elif not _can_be_in_progress(position, card):
+        yield f"{Move(card, position.chosen)} cannot be a play in progress"
+
+
+def _can_be_in_progress(position: Position, card: int) -> bool:
+    """Say whether naming `card` and then cards of `chosen` stops at `chosen`, with more to name."""
+    records = _bare_records(dataclasses.replace(position, card=None, chosen=()))
+    left = list(position.chosen)
+    action = card
+    while batch.choose_one(position.rules.record, records, action) == 0:
+        named = int(records["chosen"][0])
+        left = [other for other in left if not named >> other & 1]
+        if not left:
+            return named == to_mask(position.chosen)
+        action = TAKE + left[0]
+    return False
+
+
+def _match_contradictions(position: Position) -> Iterator[str]:
+    """What went before must not have decided the set or the match; what this round decided must have been counted."""
+    rules, totals = position.rules, position.totals
+    before, won = totals, None
+    if position.turn is None:
+        points = tuple(tabulate(rules, _bare_records(position)).sum(axis=0).tolist())
+        before = tuple(total - more for total, more in zip(totals, points, strict=False))
+        won = _winner(rules, totals)
+        if min(before) < 0:
+            yield f"totals {_slashed(totals)} are less than the points of this round, {_slashed(points[: rules.sides])}"
+    if _is_decided(rules, before):
+        yield f"totals before this round were {_slashed(before)}: the set was over (target {rules.target})"
+    for side, sets in enumerate(position.sets):
+        most = rules.sets_to_win - (side != won)
+        if sets > most or (side == won and not sets):
+            yield f"side {side} has won {sets} sets; allowed are {int(side == won)} .. {most}"
+
+
+def _winner(rules: Rules, totals: tuple[int, ...]) -> int | None:
+    """Return the side that has won the set with `totals`."""
+    top = max(totals)
+    return totals.index(top) if top >= rules.target and totals.count(top) == 1 else None
+
+
+def _is_decided(rules: Rules, totals: tuple[int, ...]) -> bool:
+    drawn = rules.target_tie == "draw" and max(totals) >= rules.target
+    return drawn or _winner(rules, totals) is not None
+
+
+def _slashed(numbers: tuple[int, ...]) -> str:
+    return "/".join(map(str, numbers))
+
+
+def tabulate(rules: Rules, records: Records) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the points of the piles of records[0], int64[NUM_CATEGORIES, MAX_PLAYERS]."""
+    table = np.zeros((NUM_CATEGORIES, MAX_PLAYERS), np.int64)
+    batch.tabulate(rules.record, records, table)
+    return table
+
+
+def records_of(position: Position, rng: int = 0) -> Records:
+    """Return a position as GAME[1]; it is not checked, cards that are nowhere simply do not exist."""
+    records = _bare_records(position)
+    records["rng"] = rng
+    if position.turn is None:
+        _finish(position.rules, records)
+    return records
+
+
+def _bare_records(position: Position) -> Records:
+    """Return a position as GAME[1], a round that is over not scored yet."""
+    rules = position.rules
+    records = np.zeros(1, GAME)
+    record = records[0]
+    record["table"] = to_mask(position.table)
+    record["chosen"] = to_mask(position.chosen)
+    record["card"] = NOBODY if position.card is None else position.card
+    for seat, hand in enumerate(position.hands):
+        record["hands"][seat] = to_mask(hand.known)
+        record["hidden"][seat] = hand.unknown
+    for side in range(rules.sides):
+        record["piles"][side] = to_mask(position.piles[side])
+        record["sweeps"][side] = position.sweeps[side]
+        record["totals"][side] = position.totals[side]
+        record["sets"][side] = position.sets[side]
+    size = len(rules.deck)
+    dealt = max(size - position.stock.count, 0)
+    record["dealt"] = dealt
+    record["deck"] = UNKNOWN
+    record["deck"][dealt : dealt + len(position.stock.known)] = position.stock.known
+    each = rules.players * rules.hand_size
+    record["deals"] = max((dealt - rules.table_size) // each, 1)
+    record["dealer"] = position.dealer
+    record["seat"] = position.dealer if position.turn is None else position.turn
+    record["last"] = NOBODY if position.last is None else position.last
+    record["set_winner"] = record["winner"] = NOBODY
+    record["stage"] = PLAYING
+    return records
+
+
+def _finish(rules: Rules, records: Records) -> None:
+    """Score a round that is over, of which totals and sets are known as they stand after it."""
+    records["points"][0] = tabulate(rules, records).sum(axis=0)
+    records["totals"][0] -= records["points"][0]
+    trial = records.copy()
+    batch.finish_scored(rules.record, trial)
+    winner = int(trial["set_winner"][0])
+    if winner >= 0 and records["sets"][0][winner]:
+        records["sets"][0][winner] -= 1
+    batch.finish_scored(rules.record, records)
 
 
 def parse_position(text: str) -> Position:

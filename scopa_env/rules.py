@@ -142,15 +142,18 @@ class Rules:
         "play_on", _choice("play_on", "draw", doc="level at the top with the target reached")
     )
     sets_to_win: int = _setting(1, _range(1, 100, "sets that win the match"))
+    label: str = field(default="scopa", compare=False, repr=False)  # the preset that `text` names, if it is as near as any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dealer_bonus", _checked_bonus(self.dealer_bonus))
         for item in dataclasses.fields(self):
             object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
         _check_together(self)
+        if self.label not in PRESETS:
+            raise RulesError(f"label={self.label!r}: {_allowed(self.label, PRESETS)}")
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled
-        return type(self).from_fields, (self.changes_from(Rules()),)
+        return type(self).from_fields, (self.changes_from(Rules()), self.label)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
@@ -161,15 +164,18 @@ class Rules:
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise RulesError(f"rules {name!r}: {_allowed(name, PRESETS)}")
-        return cls.from_fields({**PRESETS[name].fields, **changes})
+        return cls.from_fields({**PRESETS[name].fields, **changes}, name)
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the default rules with `fields` changed; unknown names are refused."""
+    def from_fields(cls, fields: Mapping[str, Any], label: str = "scopa") -> Self:
+        """Return the default rules with `fields` changed; unknown names are refused.
+
+        `label` is the preset that `text` names where several have the same fields.
+        """
         for name in fields:
             if name not in FIELD_NAMES:
                 raise RulesError(f"rules field {name!r}: {_allowed(name, FIELD_NAMES)}")
-        return cls(**fields)
+        return cls(**fields, label=label)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -205,7 +211,7 @@ class Rules:
 
     def replace(self, **changes: Any) -> Rules:
         """Return these rules with some fields changed."""
-        return self.from_fields({**self.changes_from(Rules()), **changes})
+        return self.from_fields({**self.changes_from(Rules()), **changes}, self.label)
 
     def changes_from(self, other: Rules) -> dict[str, Any]:
         """Return the fields in which these rules differ from `other`, as plain values."""
@@ -217,7 +223,7 @@ class Rules:
 
     def text(self) -> str:
         """Return text that `parse` turns into these rules: a preset and what differs from it."""
-        return _rules_text(self)
+        return _rules_text(self, self.label)
 
     @property
     def sides(self) -> int:
@@ -248,7 +254,8 @@ class Rules:
         return self.text()
 
 
-FIELD_NAMES: tuple[str, ...] = tuple(item.name for item in dataclasses.fields(Rules))
+FIELD_NAMES: tuple[str, ...] = tuple(item.name for item in dataclasses.fields(Rules) if item.compare)
+"""The fields that are rules."""
 
 
 def _allowed(name: object, known: Iterable[str]) -> str:
@@ -362,9 +369,9 @@ def _value_text(value: Any) -> str:
 
 
 @lru_cache(maxsize=256)
-def _rules_text(rules: Rules) -> str:
-    """Name the preset with the fewest differences, and the differences."""
-    best, changes = "scopa", rules.changes_from(preset_rules("scopa"))
+def _rules_text(rules: Rules, label: str) -> str:
+    """Name the preset with the fewest differences, `label` first, and the differences."""
+    best, changes = label, rules.changes_from(preset_rules(label))
     for name in PRESETS:
         other = rules.changes_from(preset_rules(name))
         if len(other) < len(changes):

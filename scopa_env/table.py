@@ -10,14 +10,10 @@ import numpy as np
 
 from scopa_env import batch, observation
 from scopa_env.actions import Move, actions_of, move_of
-from scopa_env.cards import card_text, cards_text, from_mask
+from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask
 from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN
-from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, parse_move
+from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, Records, parse_move
 from scopa_env.rules import Rules
-
-Records = np.ndarray[Any, np.dtype[np.void]]
-"""GAME[N]: games as a structured array."""
-
 
 @dataclass(frozen=True)
 class Play:
@@ -25,6 +21,11 @@ class Play:
 
     seat: int
     move: Move
+
+
+def cards_exist(move: Move) -> bool:
+    """Say whether a move names cards only."""
+    return all(0 <= card < NUM_CARDS for card in (move.card, *move.captured))
 
 
 class Table:
@@ -146,7 +147,7 @@ class Table:
 
     def is_legal(self, move: Move) -> bool:
         """Say whether `move` is legal for the seat to act."""
-        return bool(
+        return cards_exist(move) and bool(
             batch.move_is_legal(self.rules.record, self.records, int(move.card), move.mask)
         )
 
