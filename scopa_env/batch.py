@@ -146,14 +146,6 @@ def random_actions(rules: Any, games: Any, out: Any) -> None:
 
 
 @kernel
-def random_move_one(rules: Any, games: Any, out: Any) -> None:
-    """Write a random legal move of games[0], by its generator, into uint64[2]: card, captured set."""
-    card, captured = random_move(rules[0], games[0])
-    out[0] = card
-    out[1] = captured
-
-
-@kernel
 def play_randomly(rules: Any, games: Any) -> None:
     """Play every round to its end with random legal moves, by the games' own generators."""
     for i in range(len(games)):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from operator import index
+from typing import NamedTuple, SupportsIndex
 
 NUM_CARDS = 40
 NUM_SUITS = 4
@@ -98,9 +99,9 @@ def cards_text(cards: Iterable[int], separator: str = "") -> str:
 
 def check_card(card: object) -> int:
     """Return `card` as an int if it is a card id, else raise CardError."""
-    if isinstance(card, bool) or not hasattr(card, "__index__") or not 0 <= int(card) < NUM_CARDS:  # type: ignore[call-overload]
+    if isinstance(card, bool) or not isinstance(card, SupportsIndex) or not 0 <= index(card) < NUM_CARDS:
         raise CardError(f"card {card!r}: allowed are the ids 0 .. {NUM_CARDS - 1}")
-    return int(card)  # type: ignore[call-overload, no-any-return]
+    return index(card)
 
 
 def parse_card(text: object) -> int:
@@ -114,9 +115,7 @@ def parse_card(text: object) -> int:
     """
     match = _CARD.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise CardError(
-            f"card {text!r}: allowed is a rank (A 2 3 4 5 6 7 F C R, or 1 8 9 10) and a suit (d c s b)"
-        )
+        raise CardError(f"card {text!r}: allowed is a rank (A 2 3 4 5 6 7 F C R, or 1 8 9 10) and a suit (d c s b)")
     return make_card(SUIT_LETTERS.index(match[2].lower()), _VALUES[match[1].upper()])
 
 

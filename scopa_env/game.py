@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -147,8 +147,8 @@ class View(Table):
         """Draw a game that agrees with everything the observer knows, every deal of the hidden cards equally likely.
 
         Args:
-            rng: a numpy generator, or a seed.  Under ``obligation="hand"`` hands with which an earlier play would have been
-                illegal are excluded.
+            rng: a numpy generator, or a seed.  Under ``obligation="hand"`` hands with which an earlier play would
+                have been illegal are excluded.
         """
         if isinstance(rng, np.random.Generator):
             state = int(rng.integers(0, 1 << 64, dtype=np.uint64))
@@ -222,7 +222,7 @@ class Game(Table):
         """
         _possible(position)
         if position.hides_cards:
-            raise PositionError(f"position {position.text()!r}: some cards are unknown; read it as a View and sample it")
+            raise PositionError(f"position {position.text()!r}: cards are unknown; read it as a View and sample it")
         return cls.from_records(position.rules, records_of(position, seed_state(seed)))
 
     @classmethod
@@ -385,9 +385,9 @@ class Game(Table):
 
 def check_seat(name: str, seat: object, rules: Rules) -> int:
     """Return `seat` as an int, or raise a ValueError that names it."""
-    if isinstance(seat, bool) or not hasattr(seat, "__index__") or not 0 <= int(seat) < rules.players:  # type: ignore[call-overload]
+    if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= index(seat) < rules.players:
         raise ValueError(f"{name}={seat!r}: allowed are seats 0 .. {rules.players - 1}")
-    return int(seat)  # type: ignore[call-overload, no-any-return]
+    return index(seat)
 
 
 def illegal_action_text(table: Table, action: int) -> str:

@@ -7,10 +7,10 @@ A position is nine fields with spaces between them, two more for a match:
 
     rules hands table stock piles sweeps turn last dealer [totals [sets]]
 
-``scopa 7d3c5s/?3 2dFc ?30 -/- 0/0 0 - 1``: seats and sides are separated by ``/``, ``?n`` are n unknown cards, ``-`` is
-nothing; turn, last (side that captured last) and dealer are numbers; turn is ``-`` when the round is over, and names the
-play in progress while its capture is being named: ``0:9dx4c``.  Parsing finds out whether a text is well formed;
-`Position.status` lists everything that makes it impossible.
+``scopa 7d3c5s/?3 2dFc4s6b ?30 -/- 0/0 0 - 1``: seats and sides are separated by ``/``, ``?n`` are n unknown cards,
+``-`` is nothing; turn, last (side that captured last) and dealer are numbers; turn is ``-`` when the round is over, and
+names the play in progress while its capture is being named: ``0:9dx4c``.  Parsing finds out whether a text is well
+formed; `Position.status` lists everything that makes it impossible.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ class MoveText(NamedTuple):
     sweep: bool
 
 
-_MOVE = re.compile(
-    rf"(?P<card>{CARD_PATTERN})(?:(?P<takes>[x>])(?P<captured>(?:\+?{CARD_PATTERN})*))?(?P<sweep>\+?)"
-)
+_MOVE = re.compile(rf"(?P<card>{CARD_PATTERN})(?:(?P<takes>[x>])(?P<captured>(?:\+?{CARD_PATTERN})*))?(?P<sweep>\+?)")
 _HAND = re.compile(rf"(?P<cards>(?:{CARD_PATTERN})*)(?:\?(?P<unknown>[0-9]{{1,2}}))?")
 
 
@@ -155,15 +153,15 @@ class Position:
             cards_text(self.table) or "-",
             self.stock.text(),
             "/".join(cards_text(pile) or "-" for pile in self.piles),
-            "/".join(map(str, self.sweeps)),
+            _slashed(self.sweeps),
             turn,
             "-" if self.last is None else str(self.last),
             str(self.dealer),
         ]
         if any(self.totals) or any(self.sets):
-            fields.append("/".join(map(str, self.totals)))
+            fields.append(_slashed(self.totals))
         if any(self.sets):
-            fields.append("/".join(map(str, self.sets)))
+            fields.append(_slashed(self.sets))
         return " ".join(fields)
 
     @property
@@ -174,9 +172,9 @@ class Position:
     def status(self) -> list[str]:
         """List everything that makes the position impossible; an empty list if nothing was found.
 
-        Checked are the cards (each of the deck once, none foreign), the sizes of the hands and of the stock, the side that
-        captured last, what every pile must sum to, the play in progress, and totals and sets; not whether a line of play
-        leads here.
+        Checked are the cards (each of the deck once, none foreign), the sizes of the hands and of the stock, the side
+        that captured last, what every pile must sum to, the play in progress, and totals and sets; not whether a line
+        of play leads here.
         """
         return list(_contradictions(self))
 
@@ -231,7 +229,10 @@ def _hand_contradictions(position: Position) -> Iterator[str]:
         for seat in range(players):
             right = most - ((seat - leader) % players < played)
             if held[seat] != right:
-                yield f"seat {seat} holds {held[seat]} cards; {right} would fit turn {position.turn} and dealer {position.dealer}"
+                yield (
+                    f"seat {seat} holds {held[seat]} cards; {right} would fit turn {position.turn} and dealer"
+                    f" {position.dealer}"
+                )
         deals = None
     yield from _stock_contradictions(position, deals)
 

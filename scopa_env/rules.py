@@ -59,9 +59,7 @@ class Rules:
         "after",
         _choice("after", "before", "interleaved", doc="when the table cards are dealt"),
     )
-    redeal_kings: int = _setting(
-        3, _range(0, 4, "so many kings on the table make a deal void; 0: never")
-    )
+    redeal_kings: int = _setting(3, _range(0, 4, "so many kings on the table make a deal void; 0: never"))
     dealer_bonus: Mapping[int, int] = field(
         default_factory=lambda: MappingProxyType({}),
         metadata={"doc": "sum of the first table cards: sweeps that the dealer's side gets for it"},
@@ -94,9 +92,7 @@ class Rules:
         "ace_only",
         _choice("ace_only", "all", doc="what an ace that takes all takes from a table with an ace"),
     )
-    ace_scopa: bool = _setting(
-        True, _choice(False, True, doc="whether taking all by the ace rule counts as a sweep")
-    )
+    ace_scopa: bool = _setting(True, _choice(False, True, doc="whether taking all by the ace rule counts as a sweep"))
     ace_on_empty: str = _setting(
         "place", _choice("place", "bank", doc="an ace on an empty table is laid, or goes to the pile")
     )
@@ -116,9 +112,7 @@ class Rules:
     primiera_points: int = _setting(1, _range(0, 20, "points for the best primiera"))
     sevens_points: int = _setting(0, _range(0, 20, "points for most sevens"))
     all_sevens_bonus: int = _setting(0, _range(0, 20, "points for all sevens of the deck"))
-    napola: bool = _setting(
-        False, _choice(False, True, doc="ace, two, three of coins and on: a point for each")
-    )
+    napola: bool = _setting(False, _choice(False, True, doc="ace, two, three of coins and on: a point for each"))
     re_bello_points: int = _setting(0, _range(0, 20, "points for the king of coins"))
     majority: str = _setting(
         "plurality",
@@ -134,15 +128,12 @@ class Rules:
         ),
     )
     primiera_faces: int = _setting(10, _choice(0, 10, doc="primiera value of a face card"))
-    partner_hand_visible: bool = _setting(
-        False, _choice(False, True, doc="team-mates see each other's hands")
-    )
+    partner_hand_visible: bool = _setting(False, _choice(False, True, doc="team-mates see each other's hands"))
     target: int = _setting(11, _range(1, 10_000, "points that win a set"))
-    target_tie: str = _setting(
-        "play_on", _choice("play_on", "draw", doc="level at the top with the target reached")
-    )
+    target_tie: str = _setting("play_on", _choice("play_on", "draw", doc="level at the top with the target reached"))
     sets_to_win: int = _setting(1, _range(1, 100, "sets that win the match"))
-    label: str = field(default="scopa", compare=False, repr=False)  # the preset that `text` names, if it is as near as any
+    # the preset that `text` names, if it is as near as any
+    label: str = field(default="scopa", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dealer_bonus", _checked_bonus(self.dealer_bonus))
@@ -156,7 +147,7 @@ class Rules:
         return type(self).from_fields, (self.changes_from(Rules()), self.label)
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
+    def preset(cls, name: str, /, **changes: Any) -> Self:
         """Return the preset `name` with some fields changed.
 
         Raises:
@@ -209,7 +200,7 @@ class Rules:
             return cls.preset(str(rules.get("preset", "scopa")), **changes)
         raise RulesError(f"rules {rules!r}: allowed are a preset's name, text, a mapping or Rules")
 
-    def replace(self, **changes: Any) -> Rules:
+    def replace(self, /, **changes: Any) -> Rules:
         """Return these rules with some fields changed."""
         return self.from_fields({**self.changes_from(Rules()), **changes}, self.label)
 
@@ -392,7 +383,7 @@ def _record(rules: Rules) -> np.ndarray[Any, np.dtype[np.void]]:
     array = np.zeros(1, RULES)
     record = array[0]
     plain = set(RULES.names or ()) & set(FIELD_NAMES) - {"dealer_bonus"}
-    options = {item.name: item.metadata.get("options") for item in dataclasses.fields(rules)}
+    options = {item.name: item.metadata.get("options", ()) for item in dataclasses.fields(rules)}
     for name in plain:
         value = getattr(rules, name)
         record[name] = options[name].index(value) if isinstance(value, str) else value

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from scopa_env import batch, observation
-from scopa_env.actions import Move, actions_of, move_of
+from scopa_env.actions import NUM_ACTIONS, Move, actions_of, move_of
 from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask
 from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN
 from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, Records, parse_move
 from scopa_env.rules import Rules
+
 
 @dataclass(frozen=True)
 class Play:
@@ -26,6 +27,11 @@ class Play:
 def cards_exist(move: Move) -> bool:
     """Say whether a move names cards only."""
     return all(0 <= card < NUM_CARDS for card in (move.card, *move.captured))
+
+
+def _bits(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.int8]]:
+    bits: np.ndarray[Any, np.dtype[np.int8]] = words.view(np.int8)[0]
+    return bits
 
 
 class Table:
@@ -118,9 +124,7 @@ class Table:
         first, players = self.dealer + 1, self.rules.players
         cards = self.records["cards"][0].tolist()
         captured = self.records["captured"][0].tolist()
-        return tuple(
-            Play((first + k) % players, move_of(cards[k], captured[k])) for k in range(self._int("plays"))
-        )
+        return tuple(Play((first + k) % players, move_of(cards[k], captured[k])) for k in range(self._int("plays")))
 
     @property
     def round_over(self) -> bool:
@@ -235,11 +239,11 @@ class Table:
         out = np.empty((1, observation.MASK_ROW // 8), np.uint64)
         seats = np.array([self.seat if seat is None else seat])
         batch.masks(self.rules.record, self.records, seats, np.empty(2, np.uint64), out)
-        return out.view(np.int8)[0, : observation.NUM_ACTIONS]
+        return _bits(out)[:NUM_ACTIONS]
 
     def _observe(self, seat: int) -> np.ndarray[Any, np.dtype[np.int8]]:
         size = observation.observation_size(self.rules.players)
         out = np.empty((1, size // 8), np.uint64)
         scratch = np.empty(observation.words_of(size), np.uint64)
         batch.observe(self.rules.record, self.records, np.array([seat]), scratch, out)
-        return out.view(np.int8)[0]
+        return _bits(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from scopa_env import PRESETS, Game, Rules
 from scopa_env.rules import FIELD_NAMES
@@ -43,3 +44,37 @@ def play_randomly(game: Game, rng: random.Random) -> None:
     """Play the round to its end with random moves."""
     while not game.round_over:
         game.push(rng.choice(game.legal_moves))
+
+
+SHORT_MATCHES = (
+    "scopa:target=2",
+    "scopa:target=3,sets_to_win=3",
+    "scopa:target=2,target_tie=draw",
+    "german_best_of_3:players=3,target=4",
+    "scopone:target=4,sets_to_win=2",
+)
+"""Rules under which a set or a match is over after a round or two."""
+
+
+def random_game(text: str, rng: random.Random) -> Game:
+    """Return a game after some random moves, over several rounds, at times in the middle of a play."""
+    game = Game(text, seed=rng.randrange(1 << 32))
+    for _ in range(rng.randrange(1, 3 * game.rules.num_plays)):
+        if game.match_over:
+            break
+        if game.round_over:
+            game.next_round()
+        else:
+            game.push(rng.choice(game.legal_moves))
+    while not game.round_over and rng.random() < 0.4:
+        game.act(rng.choice(game.action_mask().nonzero()[0].tolist()))
+    return game
+
+
+def refusal(kind: type[Exception], function: Callable[..., object], *args: object) -> str | None:
+    """Return the message with which a call is refused, None if it is not; any other exception is a failure."""
+    try:
+        function(*args)
+    except kind as error:
+        return str(error)
+    return None

@@ -1,4 +1,4 @@
-"""What agents share that decide by a compiled kernel."""
+"""What agents share that decide on arrays of games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from scopa_env.actions import Move, move_of
+from scopa_env import batch
+from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
 from scopa_env.game import View
 from scopa_env.rules import Rules
@@ -16,14 +17,34 @@ from scopa_env.table import Records
 Actions = np.ndarray[Any, np.dtype[np.int64]]
 
 
-class CompiledAgent(ABC):
-    """An agent that writes the next action of many games by one kernel.
+class ArrayAgent(ABC):
+    """An agent that acts on arrays of games, and through them on a single view.
 
     Attributes:
         name: its name.
     """
 
     name: str
+
+    @abstractmethod
+    def act_batch(self, rules: Rules, views: Records) -> Actions:
+        """Return the next action in each game, int64[N] (see `scopa_env.agents.BatchAgent`)."""
+
+    def act(self, view: View) -> Move:
+        """Return a legal move of the observer of `view`, which is to act."""
+        records = view.records.copy()
+        record = view.rules.record
+        while True:
+            action = int(self.act_batch(view.rules, records)[0])
+            done = batch.choose_one(record, records, action)
+            if done < 0:
+                raise ValueError(f"agent {self.name!r}: action {action} is illegal")
+            if done:
+                return move_of(int(records["card"][0]), 0 if action == LAY else int(records["chosen"][0]))
+
+
+class CompiledAgent(ArrayAgent):
+    """An agent that writes the next action of many games by one kernel, with random choices of its own."""
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         if settings:
@@ -44,15 +65,3 @@ class CompiledAgent(ABC):
         out = np.empty(len(views), np.int64)
         self._decide(rules.record, views, out)
         return out
-
-    @abstractmethod
-    def _decide_move(self, rules: np.ndarray[Any, Any], views: Records, out: np.ndarray[Any, Any]) -> None:
-        """Write the move of one game into uint64[2]: card, captured set."""
-
-    def act(self, view: View) -> Move:
-        """Return a legal move."""
-        records = view.records.copy()
-        records["rng"] = self._rng.integers(0, 1 << 64, dtype=np.uint64)
-        out = np.empty(2, np.uint64)
-        self._decide_move(view.rules.record, records, out)
-        return move_of(int(out[0]), int(out[1]))

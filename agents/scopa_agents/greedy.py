@@ -91,14 +91,6 @@ def greedy_actions(rules: Any, games: Any, out: Any) -> None:
             out[i] = first_action(games[i], card, captured)
 
 
-@kernel
-def greedy_move_one(rules: Any, games: Any, out: Any) -> None:
-    """Write the greedy move of games[0] into uint64[2]: card, captured set."""
-    card, captured = greedy_move(rules[0], games[0])
-    out[0] = card
-    out[1] = captured
-
-
 class GreedyAgent(CompiledAgent):
     """Plays the move with the best score by fixed weights (see the module)."""
 
@@ -106,6 +98,3 @@ class GreedyAgent(CompiledAgent):
 
     def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
         greedy_actions(rules, views, out)
-
-    def _decide_move(self, rules: np.ndarray[Any, Any], views: Records, out: np.ndarray[Any, Any]) -> None:
-        greedy_move_one(rules, views, out)

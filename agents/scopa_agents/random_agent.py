@@ -18,6 +18,3 @@ class RandomAgent(CompiledAgent):
 
     def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
         batch.random_actions(rules, views, out)
-
-    def _decide_move(self, rules: np.ndarray[Any, Any], views: Records, out: np.ndarray[Any, Any]) -> None:
-        batch.random_move_one(rules, views, out)

@@ -1,0 +1,49 @@
+"""Tables and progress of the arena in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from scopa_agents.arena import Pairing
+
+
+@contextmanager
+def progress_bar(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show a bar with rate and time left on stderr; yields a function that takes how much is done."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(what, total=total, rate="")
+
+        def advance_to(done: int) -> None:
+            speed = progress.tasks[0].speed
+            progress.update(task, completed=min(done, total), rate=f"{speed:,.0f} a second" if speed else "")
+
+        yield advance_to
+
+
+def pairing_table(pairings: Sequence[Pairing], console: Console | None = None) -> None:
+    """Print results as a table."""
+    deals = {pairing.deals for pairing in pairings}
+    of = f", {deals.pop()} duplicate deals" if len(deals) == 1 else ""
+    table = Table(title=f"{pairings[0].rules}{of}: points a round")
+    for heading in ("agent", "against"):
+        table.add_column(heading)
+    for heading in ("margin", "95 % interval", "won", "drawn", "lost", "us a move"):
+        table.add_column(heading, justify="right")
+    for one in pairings:
+        shares = (f"{100 * count / one.games:.1f} %" for count in (one.wins, one.draws, one.losses))
+        interval = f"{one.low:+.3f} .. {one.high:+.3f}"
+        table.add_row(one.a, one.b, f"{one.margin:+.3f}", interval, *shares, f"{1e6 * one.seconds_per_move:,.1f}")
+    (console or Console()).print(table)

@@ -1,0 +1,1 @@
+"""Training recipes for `scopa_env`, and the command line."""
