@@ -10,7 +10,8 @@ from scopa_env.aec import env, raw_env
 from scopa_env.agents import Agent, AgentError, BatchAgent, make_agent
 from scopa_env.game import Game, Outcome, View, VoidDeal
 from scopa_env.notation import AmbiguousMove, IllegalMove, NotationError, PositionError
-from scopa_env.rules import PRESETS, Rules, RulesError
+from scopa_env.presets import PRESETS
+from scopa_env.rules import Rules, RulesError
 from scopa_env.single import ScopaEnv
 
 __version__ = "0.1.0"

@@ -39,7 +39,7 @@ def check_action(action: object) -> int:
         action = action[()]
     if isinstance(action, bool) or not hasattr(action, "__index__"):
         raise IllegalAction(f"action {action!r}: allowed are whole numbers 0 .. {NUM_ACTIONS - 1}")
-    return int(action)  # type: ignore[call-overload, no-any-return]
+    return int(action)
 
 
 def observation_box(players: int) -> spaces.Box:
@@ -89,7 +89,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         forfeit_margin: float | None = None,
         render_mode: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         settings = EpisodeSettings(Rules.of(rules), episode, reward, illegal, forfeit_margin)
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
@@ -128,7 +128,8 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
 
         Args:
             seed: seed of everything that follows; None goes on with the random generator as it stands.
-            options: ``deck`` (the first round's, in dealing order), ``dealer`` (a seat), ``position`` (text); others are ignored.
+            options: ``deck`` (the first round's, in dealing order), ``dealer`` (a seat), ``position`` (text); others
+                are ignored.
 
         Raises:
             ValueError: an option that is not allowed; the running episode stays as it is.
@@ -140,7 +141,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {"action_mask": np.zeros(NUM_ACTIONS, np.int8)} for agent in self.agents}
-        self._skip_agent_selection = None
+        self._skip_agent_selection: str | None = None  # type: ignore[assignment]
         self._select()
 
     def _select(self) -> None:

@@ -5,8 +5,10 @@ An agent acts on a `View`.  Names are entry points of the group ``scopa_env.agen
     [project.entry-points."scopa_env.agents"]
     mine = "my_package:MyAgent"
 
-Such an entry point is called as ``factory(settings, seed=seed)``: ``"mine:400"`` gives the settings ``"400"``, ``"mine"``
-an empty string.  ``"module:attribute"`` names an agent, an agent class or a function on a `View` that is not registered.
+Such an entry point is called as ``factory(settings, seed=seed)``: ``"mine:400"`` gives the settings ``"400"``,
+``"mine"``
+an empty string.  ``"module:attribute"`` names an agent, an agent class or a function on a `View` that is not
+registered.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from scopa_env.actions import Move
+from scopa_env.engine.state import Records
 from scopa_env.game import View
 from scopa_env.rules import Rules
-from scopa_env.table import Records
 
 GROUP = "scopa_env.agents"
 
@@ -74,7 +76,7 @@ class FunctionAgent:
 
     def __init__(self, function: Callable[[View], Move], name: str | None = None) -> None:
         self.function = function
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def act(self, view: View) -> Move:
         """Return what the function returns."""
@@ -134,4 +136,4 @@ def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Ag
     if inspect.isclass(found):
         takes_seed = "seed" in inspect.signature(found).parameters
         found = found(seed=seed) if takes_seed else found()
-    return make_agent(found, seed)  # type: ignore[arg-type]  # checked there
+    return make_agent(found, seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from scopa_env import batch, observation
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.engine.play import NUM_ACTIONS
 from scopa_env.engine.state import DRAWN, GAME, MATCH_OVER, MAX_PLAYERS, NOBODY, PLAYING
-from scopa_env.game import Game, View, best_side, check_deck, check_seat, illegal_action_text, records_of, seed_state
+from scopa_env.game import Game, View, best_side, check_seat, illegal_action_text, records_of, seed_state
 from scopa_env.notation import PositionError, parse_position
 from scopa_env.rules import Rules
 
@@ -36,11 +36,13 @@ def check_choice(name: str, value: object, options: tuple[str, ...]) -> str:
 
 def most_points(rules: Rules) -> int:
     """Return a bound of the points that a side can have over the others in one round."""
-    return _category_points(rules) + rules.sweep_points * (rules.num_plays + max(rules.dealer_bonus.values(), default=0))
+    return _category_points(rules) + rules.sweep_points * (
+        rules.num_plays + max(rules.dealer_bonus.values(), default=0)
+    )
 
 
 def _category_points(rules: Rules) -> int:
-    names = "cards coins settebello primiera sevens re_bello".split()
+    names = ["cards", "coins", "settebello", "primiera", "sevens", "re_bello"]
     points = sum(getattr(rules, f"{name}_points") for name in names) + rules.all_sevens_bonus
     return int(points + (rules.ranks if rules.napola else 0))
 
@@ -65,12 +67,12 @@ class EpisodeSettings:
     Attributes:
         rules: the rules.
         episode: ``"round"`` or ``"match"``.
-        reward: ``"points"``: a side's points minus the mean of the others' at the end of each round; ``"win"``: +1 / 0 / -1 at
-            the end of the episode; ``"decided"``: the points as soon as they are certain, the same total.
-        illegal: ``"raise"`` IllegalAction and change nothing, or ``"forfeit"``: the episode ends, the offender's side loses by
-            `forfeit_margin`.
-        forfeit_margin: what the offender's side gets less than the others; None: 1 with ``"win"``, else the points of all
-            categories but sweeps.
+        reward: ``"points"``: a side's points minus the mean of the others' at the end of each round; ``"win"``: +1 /
+            0 / -1 at the end of the episode; ``"decided"``: the points as soon as they are certain, the same total.
+        illegal: ``"raise"`` IllegalAction and change nothing, or ``"forfeit"``: the episode ends, the offender's
+            side loses by `forfeit_margin`.
+        forfeit_margin: what the offender's side gets less than the others; None: 1 with ``"win"``, else the points
+            of all categories but sweeps.
     """
 
     rules: Rules
@@ -125,7 +127,7 @@ class Episode:
             options: may hold ``deck``, ``dealer`` or ``position``; other keys are ignored.
 
         Raises:
-            ValueError: an option that is not allowed (CardError, VoidDeal, NotationError, PositionError); nothing changes.
+            ValueError: an option that is not allowed (CardError, VoidDeal, PositionError ...); nothing changes.
         """
         options = options or {}
         records = np.zeros(1, GAME)
@@ -265,7 +267,8 @@ class Episode:
         plays = observation.HISTORY_PLAYS
         out = np.empty((1, plays, observation.HISTORY_FEATURES // 8), np.uint64)
         batch.histories(self._record, self.records, np.array([seat]), np.empty((plays, 2), np.uint64), out)
-        return out.view(np.int8)[0]
+        seen: Array = out.view(np.int8)[0]
+        return seen
 
     def game(self) -> Game:
         """Return a copy of the game, hidden cards included."""

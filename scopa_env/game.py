@@ -22,8 +22,8 @@ from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text
 from scopa_env.cards import NUM_CARDS, CardError, as_card, cards_text, from_mask, parse_cards
 from scopa_env.engine.rng import split
 from scopa_env.engine.scoring import CATEGORIES
-from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN
-from scopa_env.notation import IllegalMove, Position, PositionError, Records, parse_position, records_of, tabulate
+from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN, Records
+from scopa_env.notation import IllegalMove, Position, PositionError, parse_position, records_of, tabulate
 from scopa_env.rules import Rules
 from scopa_env.table import Play, Table, cards_exist
 
@@ -375,7 +375,7 @@ class Game(Table):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        return self.rules == other.rules and self.records.tobytes() == other.records.tobytes()
+        return self.rules == other.rules and bool(np.all(self.records == other.records))
 
     __hash__ = None  # type: ignore[assignment]  # a game changes
 

@@ -12,8 +12,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache
@@ -48,7 +49,7 @@ def _announce() -> None:
     _announced = True
 
 
-class _StampedCache(FunctionCache):  # type: ignore[misc]  # numba has no types
+class _StampedCache(FunctionCache):
     """numba's file cache whose entries also expire when any kernel source changes."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
@@ -73,10 +74,8 @@ class _StampedCache(FunctionCache):  # type: ignore[misc]  # numba has no types
 
 def kernel(function: F) -> F:
     """Compile `function` on first call (nogil, cached on disk where a folder can be written)."""
-    dispatcher = numba.njit(nogil=True)(function)
-    if not numba.config.DISABLE_JIT:
-        try:
+    dispatcher: Any = numba.njit(nogil=True)(function)
+    if dispatcher is not function:  # the JIT is not disabled
+        with suppress(RuntimeError):  # numba: "no locator available": nowhere to write, so compile in each process
             dispatcher._cache = _StampedCache(function)
-        except RuntimeError:  # numba: "no locator available": nowhere to write, so compile in each process
-            pass
-    return dispatcher  # type: ignore[no-any-return]
+    return cast(F, dispatcher)

@@ -28,11 +28,8 @@ from scopa_env import batch
 from scopa_env.actions import TAKE, Move
 from scopa_env.cards import CARD_PATTERN, CardError, card_text, cards_text, parse_card, parse_cards, to_mask
 from scopa_env.engine.scoring import NUM_CATEGORIES
-from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN, Records
 from scopa_env.rules import Rules, RulesError
-
-Records = np.ndarray[Any, np.dtype[np.void]]
-"""GAME[N]: games as a structured array."""
 
 
 class NotationError(ValueError):

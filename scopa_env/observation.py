@@ -146,14 +146,12 @@ def _public(players: int) -> list[tuple[str, tuple[int, ...], str]]:
 def pieces(players: int) -> tuple[Piece, ...]:
     """Return the pieces of an observation for `players` (2, 3, 4 or 6) seats, in order."""
     mates = players // 2 - 1 if players in (4, 6) else 0
-    parts = [
+    parts: list[tuple[str, tuple[int, ...], str]] = [
         ("hand", (NUM_CARDS,), "cards in the observer's hand"),
         ("unseen", (NUM_CARDS,), "cards whose place the observer does not know"),
     ]
     if mates:
-        parts.append(
-            ("mates", (mates, NUM_CARDS), "hands of the team-mates in playing order, if the rules show them")
-        )
+        parts.append(("mates", (mates, NUM_CARDS), "hands of the team-mates in playing order, if the rules show them"))
     return _lay_out(parts + _public(players))
 
 

@@ -35,8 +35,7 @@ class Preset:
 _TEAMS = {"players": 4, "teams": True}
 _NO_VOID = {"redeal_kings": "the source names no void deal"}
 _COMMON = (
-    "players teams ranks suits hand_size table_size capture sweep_points cards_points coins_points "
-    "settebello_points"
+    "players teams ranks suits hand_size table_size capture sweep_points cards_points coins_points settebello_points"
 )
 _SCOPA = (*_COMMON.split(), "priority", "obligation", "primiera_points")
 _ESCOBA = (*_COMMON.split(), "priority", "obligation")

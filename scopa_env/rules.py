@@ -353,7 +353,8 @@ def _parse_value(name: str, text: str) -> Any:
     return text
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return the text of a field's value, as `Rules.parse` reads it."""
     if isinstance(value, Mapping):
         return "+".join(f"{key}:{sweeps}" for key, sweeps in value.items())
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -367,7 +368,7 @@ def _rules_text(rules: Rules, label: str) -> str:
         other = rules.changes_from(preset_rules(name))
         if len(other) < len(changes):
             best, changes = name, other
-    tail = ",".join(f"{key}={_value_text(value)}" for key, value in changes.items())
+    tail = ",".join(f"{key}={value_text(value)}" for key, value in changes.items())
     return f"{best}:{tail}" if tail else best
 
 

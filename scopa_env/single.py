@@ -19,7 +19,7 @@ from gymnasium import spaces
 from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move
 from scopa_env.aec import RENDER_MODES, check_action, history_box, observation_box
 from scopa_env.agents import Agent, AgentSpec, make_agent
-from scopa_env.episode import Array, Episode, EpisodeSettings, check_choice
+from scopa_env.episode import Episode, EpisodeSettings, check_choice
 from scopa_env.game import Game, View, check_seat
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
@@ -50,8 +50,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
 
     Args:
         rules: a preset's name, text for `Rules.parse`, a mapping or Rules.
-        opponent: who plays the other seats: a name such as ``"greedy"``, an agent, a function on a `View`; or a sequence of
-            these, of which one is drawn for each episode.
+        opponent: who plays the other seats: a name such as ``"greedy"``, an agent, a function on a `View`; or a
+            sequence of these, of which one is drawn for each episode.
         partner: who plays the seats of the learner's team, in the same forms; None: as the opponents.
         seat: the learner's seat; None: drawn for each episode.
         episode: ``"round"`` or ``"match"``.
@@ -108,9 +108,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self._opponents = [_seated(spec, rng) for spec in self._opponent_specs]
         self._partners = [_seated(spec, rng) for spec in self._partner_specs]
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode; the other seats play up to the learner's first decision.
 
         Args:
@@ -153,7 +151,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
             Observation, reward of the learner's side since its last step, terminated, truncated (False), info.
 
         Raises:
-            IllegalAction: the action is illegal (with ``illegal="raise"``) and nothing has changed; or another agent's move is.
+            IllegalAction: the action is illegal (with ``illegal="raise"``) and nothing has changed; or another
+                agent's move is.
             RuntimeError: no episode is running.
         """
         if self._episode.over:

@@ -11,8 +11,8 @@ import numpy as np
 from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS, Move, actions_of, move_of
 from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask
-from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN
-from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, Records, parse_move
+from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN, Records
+from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, parse_move
 from scopa_env.rules import Rules
 
 

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 
 from scopa_env import PRESETS, Game, Rules
+from scopa_env.engine.state import GAME
+from scopa_env.notation import Records
 from scopa_env.rules import FIELD_NAMES
 
 ALL_PRESETS = tuple(PRESETS)
@@ -78,3 +80,8 @@ def refusal(kind: type[Exception], function: Callable[..., object], *args: objec
     except kind as error:
         return str(error)
     return None
+
+
+def contents(records: Records) -> tuple[bytes, ...]:
+    """Return every field of a record; the bytes between the fields mean nothing."""
+    return tuple(records[name].tobytes() for name in GAME.names or ())

@@ -8,9 +8,9 @@ import random
 
 import numpy as np
 import pytest
-
 import reference
 from helpers import ALL_PRESETS, VARIANTS, rule_fields
+
 from scopa_env import Game, Move, Rules
 from scopa_env.batch import settled
 from scopa_env.engine.captures import next_capture
@@ -128,7 +128,7 @@ def test_matches_agree(text: str) -> None:
 
 
 @kernel
-def list_captures(rules, card, table, out):  # noqa: ANN001, ANN201
+def list_captures(rules, card, table, out):
     """Write every capture of `card` into uint64[M]; return how many."""
     count = 0
     capture = next_capture(rules[0], card, table, np.uint64(0))

@@ -1,8 +1,8 @@
 """The arena: agents against each other on duplicate deals.
 
 Every deal (deck and dealer) is played once per seating, so that both agents hold the same cards.  The unit of the
-statistics is the deal, not the game: the margins of one deal's games are averaged, and the interval comes from the spread
-of these means.
+statistics is the deal, not the game: the margins of one deal's games are averaged, and the interval comes from the
+spread of these means.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import numpy as np
 from scopa_env import batch
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.agents import Agent, AgentSpec, BatchAgent, make_agent
-from scopa_env.engine.state import GAME, NOBODY, PLAYING
+from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records
 from scopa_env.game import View, seed_state
 from scopa_env.rules import Rules
-from scopa_env.table import Records
 
 CHUNK = 256
 """Deals that are played at the same time."""
@@ -68,8 +67,8 @@ class Pairing:
 def seatings(rules: Rules) -> Ints:
     """Return int64[S, players] of 0 (a) and 1 (b): who sits where in the S games of one deal.
 
-    With two sides, or an even number of lone players, a and b take every other seat, once each way round.  Three players: each
-    agent alone against two of the other, in every seat.
+    With two sides, or an even number of lone players, a and b take every other seat, once each way round.  Three
+    players: each agent alone against two of the other, in every seat.
     """
     players = rules.players
     if players % 2 == 0:
@@ -175,7 +174,14 @@ def margins(rules: Rules, games: Records, seated: Ints) -> Floats:
     points = games["points"][:, :sides].astype(np.float64)
     owner = seated[:, :sides]  # seat `s` belongs to side `s` for s < sides
     own = (points * (owner == 0)).sum(axis=1) / (owner == 0).sum(axis=1)
-    return own - (points * (owner == 1)).sum(axis=1) / (owner == 1).sum(axis=1)
+    other = (points * (owner == 1)).sum(axis=1) / (owner == 1).sum(axis=1)
+    return np.asarray(own - other)
+
+
+def check_deals(deals: int) -> None:
+    """Raise a ValueError unless `deals` is a number of deals that gives an interval."""
+    if isinstance(deals, bool) or not isinstance(deals, int) or deals < 2:
+        raise ValueError(f"deals={deals!r}: allowed are whole numbers from 2")
 
 
 def duel(
@@ -204,8 +210,7 @@ def duel(
         IllegalAction: an agent decided on something illegal.
     """
     rules = Rules.of(rules)
-    if isinstance(deals, bool) or not isinstance(deals, int) or deals < 2:
-        raise ValueError(f"deals={deals!r}: allowed are whole numbers from 2")
+    check_deals(deals)
     seeds = np.random.SeedSequence(seed).generate_state(2)
     agents = [make_agent(spec, int(one)) for spec, one in zip((a, b), seeds, strict=True)]
     clocks = [_Clock(), _Clock()]

@@ -10,9 +10,9 @@ import numpy as np
 from scopa_env import batch
 from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
+from scopa_env.engine.state import Records
 from scopa_env.game import View
 from scopa_env.rules import Rules
-from scopa_env.table import Records
 
 Actions = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -1,6 +1,7 @@
 """Features of an observation that spare a network from learning to compare card values.
 
-An observation names cards; captures depend on their values.  `rank_features` adds counts by value and, for each hand card,
+An observation names cards; captures depend on their values.  `rank_features` adds counts by value and, for each hand
+card,
 whether the table holds its value, its value in coins, or a pair that sums to it.  Written once for numpy and torch.
 """
 
@@ -39,7 +40,9 @@ def feature_size(players: int) -> int:
     return observation_size(players) + NUM_RANKS * (len(_COUNTED) + 1) + 3 * NUM_CARDS
 
 
-def rank_features(observations: Any, players: int, fifteen: bool, pair_sums: Any, concatenate: Callable[..., Any]) -> Any:
+def rank_features(
+    observations: Any, players: int, fifteen: bool, pair_sums: Any, concatenate: Callable[..., Any]
+) -> Any:
     """Return the observations with features by value behind them.
 
     Args:
@@ -50,9 +53,10 @@ def rank_features(observations: Any, players: int, fifteen: bool, pair_sums: Any
         concatenate: ``np.concatenate`` or ``torch.cat``.
 
     Returns:
-        float[N, feature_size(players)]: the observation; counts by value of hand, table and unseen cards; whether a pair on the
-        table makes what each value takes; for each hand card whether the table has the one card it takes, has it in coins, has a
-        pair.
+        float[N, feature_size(players)]: the observation; counts by value of hand, table and unseen cards; whether a
+        pair on the
+        table makes what each value takes; for each hand card whether the table has the one card it takes, has it in
+        coins, has a pair.
     """
     pieces = PIECES[players]
 

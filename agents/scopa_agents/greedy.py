@@ -1,7 +1,9 @@
 """`greedy`: the best card of this moment by fixed weights.
 
-A laid card scores coin -10, seven -20, face +5.  A capture scores +100, +1000 if it empties the table, +500 if it takes the
-settebello; for each table card taken +50 if a coin, and +30 if a seven, +20 if a six, +15 if an ace, else half its primiera
+A laid card scores coin -10, seven -20, face +5.  A capture scores +100, +1000 if it empties the table, +500 if it
+takes the
+settebello; for each table card taken +50 if a coin, and +30 if a seven, +20 if a six, +15 if an ace, else half its
+primiera
 value; and +5 for each card, the one played included.  The best score wins, ties at random; laying instead of capturing
 scores as laying.
 """
@@ -18,9 +20,8 @@ from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount
 from scopa_env.engine.captures import COINS, value_of
 from scopa_env.engine.moves import first_action, next_move
 from scopa_env.engine.rng import random_below
-from scopa_env.engine.state import NOBODY, PLAYING
+from scopa_env.engine.state import NOBODY, PLAYING, Records
 from scopa_env.kernel import kernel
-from scopa_env.table import Records
 
 # twice the scores of the text, so that half a primiera value stays whole
 _TAKEN = np.array([30, 12, 13, 14, 15, 40, 60, 10, 10, 10])

@@ -1,6 +1,7 @@
 """`learned:PATH`: a policy network from a file, run with numpy alone.
 
-The file is safetensors: ``layers.0.weight`` (float32[out, in]), ``layers.0.bias`` .. up to the 81 logits, tanh between them,
+The file is safetensors: ``layers.0.weight`` (float32[out, in]), ``layers.0.bias`` .. up to the 81 logits, tanh
+between them,
 and metadata that say what the network was trained on and which features it reads.  Nothing in it can run code.
 """
 
@@ -21,8 +22,8 @@ from scopa_agents.features import FEATURES, PAIR_SUMS, feature_size, rank_featur
 from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS
 from scopa_env.agents import AgentError
+from scopa_env.engine.state import Records
 from scopa_env.rules import Rules
-from scopa_env.table import Records
 
 Layers = list[tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarray[Any, np.dtype[np.float32]]]]
 """Weight float32[out, in] and bias float32[out] of each layer, from the features to the 81 logits."""
@@ -108,7 +109,9 @@ def _checked_layers(path: object, tensors: dict[str, Any], players: int) -> Laye
         weight, bias = tensors.pop(f"{name}.weight"), tensors.pop(f"{name}.bias", None)
         fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None and bias.shape == weight.shape[:1]
         if not fits or weight.dtype != np.float32 or not np.isfinite(weight).all() or not np.isfinite(bias).all():
-            raise ModelError(f"model {str(path)!r}: {name} does not fit: finite float32 weight [n, {width}] and bias [n]")
+            raise ModelError(
+                f"model {str(path)!r}: {name} does not fit: finite float32 weight [n, {width}] and bias [n]"
+            )
         layers.append((weight, bias))
         width = weight.shape[0]
     if not layers or width != NUM_ACTIONS or tensors:
@@ -135,7 +138,8 @@ class PolicyAgent(ArrayAgent):
             raise ModelError(f"agent {self.name!r}: trained for {players} players, not {rules.players}")
         observations, masks = observe_batch(rules, views)
         logits = np.where(masks == 1, self.policy.logits(observations), -np.inf)
-        return logits.argmax(axis=1).astype(np.int64)
+        best: Actions = np.argmax(logits, axis=1).astype(np.int64)
+        return best
 
 
 class LearnedAgent(PolicyAgent):

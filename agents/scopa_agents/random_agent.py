@@ -8,7 +8,7 @@ import numpy as np
 
 from scopa_agents.base import Actions, CompiledAgent
 from scopa_env import batch
-from scopa_env.table import Records
+from scopa_env.engine.state import Records
 
 
 class RandomAgent(CompiledAgent):

@@ -181,9 +181,7 @@ def capturing_cards(rules: Any, cards: Any, table: Any) -> Any:
     while cards != NONE:
         card = lowest(cards)
         ace_rule = bool(rules["ace_takes_all"]) and value_of(card) == 1
-        if ace_rule and table != NONE:
-            capturing |= bit(card)
-        elif not ace_rule and (sums >> word(target_of(rules, card))) & ONE != NONE:
+        if (ace_rule and table != NONE) or (not ace_rule and (sums >> word(target_of(rules, card))) & ONE != NONE):
             capturing |= bit(card)
         cards &= cards - ONE
     return capturing

@@ -96,10 +96,10 @@ def choose(rules: Any, game: Any, action: int) -> bool:
 
 @kernel
 def _hands_are_empty(rules: Any, game: Any) -> bool:
+    held = 0
     for seat in range(int(rules["players"])):
-        if game["hands"][seat] != NONE or game["hidden"][seat] != 0:
-            return False
-    return True
+        held += popcount(game["hands"][seat]) + int(game["hidden"][seat])
+    return held == 0
 
 
 @kernel
@@ -119,9 +119,9 @@ def _capture(rules: Any, game: Any, side: int, card: int, captured: Any, last_pl
     game["table"] &= ~captured
     game["piles"][side] |= captured | bit(card)
     game["last"] = side
-    if game["table"] == NONE and (not by_ace or rules["ace_scopa"]):
-        if _sweep_counts(rules, not more_deals(rules, game), last_play):
-            game["sweeps"][side] += 1
+    swept = game["table"] == NONE and (not by_ace or rules["ace_scopa"])
+    if swept and _sweep_counts(rules, not more_deals(rules, game), last_play):
+        game["sweeps"][side] += 1
 
 
 @kernel
@@ -192,9 +192,7 @@ def is_legal_move(rules: Any, game: Any, card: int, captured: Any) -> bool:
         return False
     table = game["table"]
     if captured == NONE:
-        return bool(rules["obligation"] == FREE) or (
-            next_options(rules, card, table, NONE) == NONE
-        )
+        return bool(rules["obligation"] == FREE) or (next_options(rules, card, table, NONE) == NONE)
     chosen = NONE
     left = captured
     while left != NONE:

@@ -66,6 +66,9 @@ GAME = np.dtype(
     align=True,
 )
 
+Records = np.ndarray[Any, np.dtype[np.void]]
+"""GAME[N]: games as a structured array."""
+
 RULES = np.dtype(
     [
         ("deck", "u8"),  # mask of the cards in play

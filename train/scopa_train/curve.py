@@ -44,7 +44,9 @@ class Curve:
             )
             axes.plot(decisions, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}")
         axes.axhline(0, color="0.4", lw=0.8)
-        axes.set(title=self.title, xlabel="decisions of the learner (thousands)", ylabel="points a round over the opponent")
+        axes.set(
+            title=self.title, xlabel="decisions of the learner (thousands)", ylabel="points a round over the opponent"
+        )
         axes.legend(loc="best", title="mean and 95 % interval")
         axes.grid(alpha=0.3)
         figure.savefig(path, dpi=150)

@@ -8,31 +8,30 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import platform
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium
-import numpy as np
 import torch
 from cyclopts import Parameter
 from sb3_contrib import MaskablePPO
+from scopa_agents.arena import Pairing, duel
+from scopa_agents.arena_table import pairing_table, progress_bar
+from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
+from scopa_agents.learned import Policy, PolicyAgent
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
-from scopa_agents.arena import Pairing, duel
-from scopa_agents.arena_table import pairing_table, progress_bar
-from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
-from scopa_agents.learned import Policy, PolicyAgent
 from scopa_env import Rules, ScopaEnv
 from scopa_train.curve import Curve
+from scopa_train.report import write_json
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PPOSettings:
     """Settings of a training run; the defaults are the quick setting."""
 
@@ -135,8 +134,8 @@ def make_model(settings: PPOSettings, env: Any) -> MaskablePPO:
 
 def export(model: MaskablePPO, settings: PPOSettings) -> Policy:
     """Return the policy network of `model` for numpy."""
-    linear = [m for m in model.policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)]
-    linear.append(model.policy.action_net)
+    modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
+    linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
     layers = [(m.weight.detach().numpy().copy(), m.bias.detach().numpy().copy()) for m in linear]
     notes = {"recipe": "ppo", "settings": json.dumps(plain(settings)), "steps": str(model.num_timesteps)}
     return Policy(layers, Rules.parse(settings.rules), notes)
@@ -144,7 +143,9 @@ def export(model: MaskablePPO, settings: PPOSettings) -> Policy:
 
 def plain(settings: PPOSettings) -> dict[str, Any]:
     """Return settings as JSON values."""
-    return {key: str(value) if isinstance(value, Path) else value for key, value in dataclasses.asdict(settings).items()}
+    return {
+        key: str(value) if isinstance(value, Path) else value for key, value in dataclasses.asdict(settings).items()
+    }
 
 
 class Watch(BaseCallback):
@@ -175,19 +176,11 @@ def evaluate(model: Any, settings: PPOSettings, curve: Curve) -> None:
         model.logger.record(f"arena/margin_{opponent}", result.margin)
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    from importlib.metadata import version
-
-    names = ("scopa-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
 def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
     """Train, save everything into ``settings.out`` and return the model and the closing results.
 
-    Written are ``model.zip`` (stable-baselines3), ``policy.safetensors`` (for `learned:PATH`), ``curve.png`` and ``curve.json``,
-    ``result.json`` (settings, versions, arena) and TensorBoard's logs.
+    Written are ``model.zip`` (stable-baselines3), ``policy.safetensors`` (for `learned:PATH`), ``curve.png``,
+    ``curve.json``, ``result.json`` (settings, versions, arena) and TensorBoard's logs.
     """
     settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads or os.cpu_count() or 1)
@@ -211,16 +204,15 @@ def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
     ]
     report = {
         "settings": plain(settings),
-        "versions": versions(),
         "seconds": seconds,
         "decisions": model.num_timesteps,
         "pairings": [dataclasses.asdict(result) for result in results],
     }
-    (settings.out / "result.json").write_text(json.dumps(report, indent=2) + "\n")
+    write_json(settings.out / "result.json", report)
     return model, results
 
 
-def train_ppo(settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSettings(), *, quick: bool = False) -> None:  # noqa: B008
+def train_ppo(settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSettings(), *, quick: bool = False) -> None:
     """Train MaskablePPO against random and greedy opponents and print how it does against both.
 
     Args:

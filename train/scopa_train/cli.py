@@ -1,0 +1,70 @@
+"""The `scopa` command.  Each subcommand is defined beside what it runs and imported when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import cyclopts
+
+import scopa_env
+
+app = cyclopts.App(
+    name="scopa",
+    help="Scopa, Scopone and Escoba: rules, agents, arena and training.",
+    version=scopa_env.__version__,
+    exit_on_error=False,
+    print_error=False,
+    result_action="return_value",
+)
+train = cyclopts.App(name="train", help="Train an agent.")
+bench = cyclopts.App(name="bench", help="Measure speed.")
+app.command(train)
+app.command(bench)
+
+app.command("scopa_env.commands:rules_command", name="rules", help="List the presets, or the fields of one.")
+app.command("scopa_env.commands:check_cases_command", name="check-cases", help="Run a file of rule cases.")
+app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
+app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
+train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
+bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
+
+
+def main() -> None:
+    """Run the command line; a wrong input is one line on stderr and exit status 2."""
+    try:
+        result = app()
+    except cyclopts.UnknownCommandError as error:
+        fail(_unknown_command(error))
+    except cyclopts.CycloptsError as error:
+        fail(str(error))
+    except ImportError as error:
+        cause = error.__cause__ or error
+        missing = getattr(cause, "name", None) or str(cause)
+        fail(f"{missing} is not installed; this command needs: pip install 'scopa-env[train]'")
+    except (ValueError, OSError) as error:
+        if os.environ.get("SCOPA_DEBUG"):
+            raise
+        fail(str(error) or type(error).__name__)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(result if isinstance(result, int) else 0)
+
+
+def _unknown_command(error: cyclopts.UnknownCommandError) -> str:
+    """Name the command and what is allowed, without importing every subcommand as cyclopts' own message does."""
+    tokens = list(error.unused_tokens or ["?"])
+    parent = {"train": train, "bench": bench}.get(sys.argv[1] if len(sys.argv) > 2 else "", app)
+    names = [name for name in parent if not name.startswith("-")]
+    return f"unknown command {tokens[0]!r}; allowed are {', '.join(names)}"
+
+
+def fail(message: str) -> None:
+    """Print one line on stderr and exit with status 2."""
+    print(f"scopa: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
