@@ -25,7 +25,7 @@ from scopa_env.kernel import kernel
 
 # twice the scores of the text, so that half a primiera value stays whole
 _TAKEN = np.array([30, 12, 13, 14, 15, 40, 60, 10, 10, 10])
-"""Twice the score of a table card taken, by value - 1: ace 15, 2 .. 5 half their primiera value, six 20, seven 30, faces 5."""
+"""Twice the score of a table card taken, by value - 1: aces, 2 .. 5 by the primiera, sixes, sevens, faces."""
 
 
 @kernel
