@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,13 +34,14 @@ def check_action(action: object) -> int:
     """Return an action as an int.
 
     Raises:
-        IllegalAction: it is no whole number 0 .. 80.
+        IllegalAction: it is no whole number.
     """
-    if isinstance(action, np.ndarray) and action.ndim == 0:
-        action = action[()]
-    if isinstance(action, bool) or not hasattr(action, "__index__"):
-        raise IllegalAction(f"action {action!r}: allowed are whole numbers 0 .. {NUM_ACTIONS - 1}")
-    return int(action)
+    try:
+        if not isinstance(action, bool | np.bool_):
+            return operator.index(action)  # type: ignore[arg-type]  # that is what is tried
+    except TypeError:
+        pass
+    raise IllegalAction(f"action {action!r}: allowed are whole numbers 0 .. {NUM_ACTIONS - 1}")
 
 
 def observation_box(players: int) -> spaces.Box:

@@ -184,6 +184,8 @@ class Episode:
         Raises:
             IllegalAction: the action is illegal and ``illegal="raise"``; nothing has changed.
         """
+        if not 0 <= action < NUM_ACTIONS:
+            return self._illegal(action)
         result = batch.act_one(self._record, self.records, action)
         if result < 0:
             return self._illegal(action)

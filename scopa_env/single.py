@@ -97,6 +97,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self._make_agents()
         self._episode = Episode(settings)
         self.seat = 0
+        self._owed = 0.0  # what the learner's side earned before its first step
         box = observation_box(self.rules.players)
         self.observation_space: spaces.Space[Any] = (
             spaces.Dict({"observation": box, "history": history_box()}) if self.history else box
@@ -130,7 +131,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self.seat = drawn if fixed is None else fixed
         self._side = self.seat % self.rules.sides
         self._seat_agents()
-        self._play_others()
+        self._owed = self._play_others()
         return self._observation(), self._info()
 
     def _seat_agents(self) -> None:
@@ -158,8 +159,9 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         if self._episode.over:
             raise RuntimeError("step: call reset() first; no episode is running")
         paid = self._episode.act(check_action(action))
-        reward = 0.0 if paid is None else paid[self._side]
+        reward = self._owed if paid is None else self._owed + paid[self._side]
         reward += self._play_others()
+        self._owed = 0.0
         return self._observation(), reward, self._episode.over, False, self._info()
 
     def _play_others(self) -> float:
@@ -199,7 +201,17 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
-        names = ("seat", "_side", "_agents", "_opponents", "_partners", "_mask", "_np_random", "_np_random_seed")
+        names = (
+            "seat",
+            "_side",
+            "_owed",
+            "_agents",
+            "_opponents",
+            "_partners",
+            "_mask",
+            "_np_random",
+            "_np_random_seed",
+        )
         face = copy.deepcopy({name: getattr(self, name) for name in names})
         return {"episode": self._episode.get_state(), "face": face}
 

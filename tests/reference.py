@@ -186,9 +186,7 @@ def of_value(cards: Iterable[int], value: int) -> Cards:
     return frozenset(card for card in cards if value_of(card) == value)
 
 
-def primiera(
-    rules: RuleFields, piles: Sequence[Iterable[int]]
-) -> tuple[list[tuple[int, int]], int | None]:
+def primiera(rules: RuleFields, piles: Sequence[Iterable[int]]) -> tuple[list[tuple[int, int]], int | None]:
     """(suits held, sum) of each side, and the winner: "the unique best wins"."""
     results = [suits_and_sum(rules, pile) for pile in piles]
     if rules["primiera_missing"] == "more_suits":  # "compares (suits held, sum)"
@@ -227,9 +225,7 @@ def sevens_points(rules: RuleFields, piles: Sequence[Cards]) -> list[int]:
     return [first + second for first, second in zip(for_most, for_every, strict=True)]
 
 
-def score(
-    rules: RuleFields, piles: Sequence[Iterable[int]], sweeps: Sequence[int]
-) -> dict[str, list[int]]:
+def score(rules: RuleFields, piles: Sequence[Iterable[int]], sweeps: Sequence[int]) -> dict[str, list[int]]:
     """Points per side in every category of the table "Scoring a round", zeros included."""
     owned = [frozenset(pile) for pile in piles]
     sides, deck = len(owned), deck_of(rules)
@@ -419,9 +415,7 @@ class ReferenceRound:
         return [self._worst_case(side, open_cards) for side in range(len(self.piles))]
 
     def _worst_case(self, side: int, open_cards: Cards) -> int:
-        piles = [
-            pile if other == side else pile | open_cards for other, pile in enumerate(self.piles)
-        ]
+        piles = [pile if other == side else pile | open_cards for other, pile in enumerate(self.piles)]
         return score(self.rules, piles, self.sweeps)["total"][side]
 
 
@@ -430,9 +424,7 @@ def dealing_order(rules: RuleFields, dealer: int) -> list[int]:
     return [(dealer + step) % rules["players"] for step in range(1, rules["players"] + 1)]
 
 
-def first_deal(
-    rules: RuleFields, deck: Sequence[int], dealer: int
-) -> tuple[list[list[int]], list[int], list[int]]:
+def first_deal(rules: RuleFields, deck: Sequence[int], dealer: int) -> tuple[list[list[int]], list[int], list[int]]:
     """Hands, table and stock: "hands one card at a time"; `table_deal` places the table cards."""
     rest = list(deck)
     hands: list[list[int]] = [[] for _ in range(rules["players"])]

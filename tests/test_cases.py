@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from scopa_env import PRESETS, Rules
 from scopa_env.cases import Case, CaseFileError, check_file, load_cases, run_case
 
+pytestmark = pytest.mark.nojit
+
 FILE = Path(__file__).parent / "cases" / "rules.yaml"
 CASES = load_cases(FILE).cases
 RAW: dict[str, Any] = yaml.load(FILE.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -38,13 +40,11 @@ def check(file: Path) -> tuple[tuple[int, int], list[str]]:
 # the handed file
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
 def test_case(case: Case) -> None:
     assert run_case(case) == []
 
 
-@pytest.mark.nojit
 def test_the_whole_file_passes() -> None:
     assert check(FILE) == ((150, 0), [])
 

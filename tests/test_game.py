@@ -23,6 +23,8 @@ from scopa_env.notation import AmbiguousMove, IllegalMove, NotationError, Positi
 from scopa_env.observation import PIECES
 from scopa_env.rules import RulesError
 
+pytestmark = pytest.mark.nojit
+
 TEXTS = (*ALL_PRESETS, *VARIANTS, *SHORT_MATCHES)
 every_rules = pytest.mark.parametrize("text", TEXTS)
 

@@ -22,6 +22,8 @@ from scopa_env.notation import (
     parse_position,
 )
 
+pytestmark = pytest.mark.nojit
+
 TEXTS = (*ALL_PRESETS, *VARIANTS, *SHORT_MATCHES)
 GAMES = 12
 

@@ -6,6 +6,7 @@ import io
 import secrets
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -154,7 +155,7 @@ class Session:
     def _is_confirmed(self, prompt: str) -> bool:
         """Wait for Enter; False if the game has gone back instead."""
         while line := self._ask(prompt):
-            self._write(f"{ascii(line)}: the round is over; press Enter, or type undo, table, help or quit")
+            self._write(f"{line!a}: the round is over; press Enter, or type undo, table, help or quit")
         return line is not None
 
     def _show_deal(self) -> None:
@@ -311,7 +312,7 @@ def _save(path: Path, game: Game, cast: show.Cast) -> None:
 def _terminal() -> tuple[Read, Write, bool]:
     """Return how to read and write, and whether a person sits at a terminal."""
     console = Console(highlighter=show.CardHighlighter(), theme=show.THEME)
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    interactive = sys.stdin.isatty()
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is no text is no move either
 
@@ -331,7 +332,5 @@ def _terminal() -> tuple[Read, Write, bool]:
 
 def _edit_lines() -> None:
     """Let the arrow keys work at the prompt, where the system has readline."""
-    try:
+    with suppress(ImportError):
         import readline  # noqa: F401
-    except ImportError:
-        pass

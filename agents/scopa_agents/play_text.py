@@ -105,14 +105,14 @@ def intro_text(cast: Cast, seed: int, whole_match: bool) -> str:
     sets = f", {rules.sets_to_win} sets win" if rules.sets_to_win > 1 else ""
     length = f"a match to {rules.target}{sets}" if whole_match else "one round"
     others = [
-        f"{name} is {agent.name} (seat {seat})"
+        f"seat {seat} {name}" + ("" if agent.name in name else f" ({agent.name})")
         for seat, (name, agent) in enumerate(zip(cast.names.seats, cast.agents, strict=True))
         if agent is not None
     ]
     return (
         f"{rules}: {length}, seed {seed}\n"
-        f"You have seat {cast.seat}; {', '.join(others)}.\n"
-        "Suits: d coins (denari), c cups, s swords, b clubs (bastoni); ranks: A 2 .. 7 F C R.\n"
+        f"You have seat {cast.seat}; the others: {', '.join(others)}.\n"
+        "Suits: d coins, c cups, s swords, b clubs.  Ranks: A 2 3 4 5 6 7 F C R.\n"
         "Type a move or its number. help explains, quit ends."
     )
 
@@ -125,10 +125,8 @@ def deal_text(view: View, cast: Cast, number: int) -> str:
     shown = view.table if won is None else view.piles[won]
     lines[0] += f", on the table {cards_text(shown, ' ')}." if shown else ", none to the table."
     if won is not None:
-        total = sum(map(value_of, shown))
-        lines.append(
-            f"They sum to {total}: the dealer's side, {names.sides[won]}, takes them as {counted(view.sweeps[won], 'sweep')}."
-        )
+        total, sweeps = sum(map(value_of, shown)), counted(view.sweeps[won], "sweep")
+        lines.append(f"They sum to {total}: the dealer's side, {names.sides[won]}, takes them as {sweeps}.")
     return "\n".join(lines)
 
 
@@ -223,12 +221,8 @@ def move_of(view: View, line: str) -> Move:
     try:
         return view.parse(line)
     except NotationError:
-        said = ascii(line if len(line) <= 30 else f"{line[:27]}...")
-        raise ValueError(f"{said} is no move, number or command; {_example(view)}, or help") from None
-
-
-def _example(view: View) -> str:
-    return f"type for example {view.move_text(view.legal_moves[0])} or 1"
+        said = f"{line if len(line) <= 30 else line[:27] + '...'!a} is no move, number or command; " if line else ""
+        raise ValueError(f"{said}type for example {view.move_text(moves[0])} or 1, or help") from None
 
 
 def help_text(view: View) -> str:

@@ -154,9 +154,10 @@ def _side_notes(table: Table, side: int) -> str:
 
 
 def _pile_lines(table: Table, names: Names) -> Iterator[str]:
+    yield "piles"
     label = max(map(len, names.sides))
     for name, pile in zip(names.sides, table.piles, strict=True):
-        start = f"pile of {name:<{label}}  "
+        start = f"  {name:<{label}}  "
         cards = cards_text(pile, " ") or "-"
         yield textwrap.fill(cards, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
 
@@ -269,13 +270,13 @@ def _primiera_lines(table: Table, names: Names) -> Iterator[str]:
     """Return the best card of each suit of each side."""
     if not table.rules.primiera_points:
         return
-    yield ""
+    yield "best of each suit"
     label = max(map(len, names.sides))
     for side, (suits, total) in enumerate(_primiera(table)):
         best = cards_text(_best_cards(table.rules, table.piles[side]), " ") or "-"
         missing = table.rules.suits - suits
         note = f"   {counted(missing, 'suit')} missing{_penalty(table.rules)}" if missing else ""
-        yield f"primiera of {names.sides[side]:<{label}}  {best:<11} = {total}{note}"
+        yield f"  {names.sides[side]:<{label}}  {best:<11}  {total}{note}"
 
 
 def _penalty(rules: Rules) -> str:
