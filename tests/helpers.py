@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 from scopa_env import PRESETS, Game, Rules
+from scopa_env.cards import cards_text, parse_cards
 from scopa_env.engine.state import GAME
 from scopa_env.notation import Records
 from scopa_env.rules import FIELD_NAMES
@@ -85,3 +86,13 @@ def refusal(kind: type[Exception], function: Callable[..., object], *args: objec
 def contents(records: Records) -> tuple[bytes, ...]:
     """Return every field of a record; the bytes between the fields mean nothing."""
     return tuple(records[name].tobytes() for name in GAME.names or ())
+
+
+def first_turn(rules: str, hands: str, table: str) -> Game:
+    """Return a game at its first turn (seat 0 leads) with these hands (``a/b``) and table; the rest is the stock."""
+    used = parse_cards((hands + table).replace("/", ""))
+    stock = cards_text([card for card in Rules.parse(rules).deck if card not in used])
+    players = Rules.parse(rules).players
+    sides = Rules.parse(rules).sides
+    nothing = ("/".join("-" * sides), "/".join("0" * sides))
+    return Game.from_text(f"{rules} {hands} {table} {stock} {nothing[0]} {nothing[1]} 0 - {players - 1}")

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers import ALL_PRESETS, VARIANTS
+from helpers import ALL_PRESETS, VARIANTS, first_turn
 
 from scopa_env import Game, IllegalAction, Move
 from scopa_env.actions import LAY, NUM_ACTIONS, TAKE, action_text
@@ -51,23 +51,13 @@ def test_sequences_and_moves_are_the_same_both_ways(text: str) -> None:
 
 @pytest.mark.nojit
 def test_a_choice_is_named_only_where_there_is_one() -> None:
-    game = Game.from_text("scopa 7dFcAb/2c3cRc 3d4c2b5c ?22 -/- 0/0 0 - 1".replace("?22", rest("7dFcAb2c3cRc3d4c2b5c")))
+    game = first_turn("scopa", "7dFcAb/2c3cRc", "3d4c2b5c")
     assert game.actions_of(Move(6, (2, 13))) == [6, TAKE + 2]
     assert game.actions_of(Move(6, (14, 31))) == [6, TAKE + 14]
     assert game.actions_of(Move(17, (2, 14))) == [17]  # 3d5c is its only capture
-    escoba = Game.from_text(
-        "escoba 8sAdAc/7b2sRb 7d9b4c2c ?30 -/- 0/0 0 - 1".replace("?30", rest("8sAdAc7b2sRb7d9b4c2c"))
-    )
+    escoba = first_turn("escoba", "8sAdAc/7b2sRb", "7d9b4c2c")
     assert escoba.actions_of(Move(27)) == [27, LAY]
     assert escoba.actions_of(Move(27, (6,))) == [27, TAKE + 6]
-
-
-def rest(text: str) -> str:
-    """The cards of the deck that are not in `text`."""
-    from scopa_env.cards import cards_text, parse_cards
-
-    used = parse_cards(text)
-    return cards_text([card for card in range(40) if card not in used])
 
 
 @pytest.mark.nojit

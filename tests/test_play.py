@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import os
 import random
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from helpers import ALL_PRESETS, SHORT_MATCHES
+from rich.console import Console
 from scopa_agents import play_text
-from scopa_agents.play import Session
+from scopa_agents.play import Quit, Session, play_command
 
-from scopa_env import Game, Move, Rules, make_agent
+from scopa_env import Game, IllegalMove, Move, Rules, View, make_agent
+from scopa_env.cards import card_text, parse_card, parse_cards
+from scopa_env.record import read_records
+from scopa_env.render.text import Names, scoresheet_text, table_text
 
 OTHERS = (
     "scopa:players=3",
@@ -96,6 +105,21 @@ def typed(*lines: str) -> Callable[[Person, str], str]:
 
 def everything(game: Game) -> tuple[bytes, list[bytes]]:
     return game.records.tobytes(), [records.tobytes() for records in game.past]
+
+
+def game_of(rules: str, first: str) -> Game:
+    """Return a game of which seat 1 deals a deck that begins with `first`."""
+    of = Rules.parse(rules)
+    begin = parse_cards(first)
+    deck = [*begin, *(card for card in of.deck if card not in begin)]
+    return Game(of, seed=1, dealer=1, deck=deck)
+
+
+def cast_of(rules: Rules, against: str = "greedy") -> play_text.Cast:
+    """Return a cast with the person in seat 0."""
+    agent = make_agent("greedy", 1)
+    agent.name = against
+    return play_text.Cast(rules, 0, (None, *[agent] * (rules.players - 1)))
 
 
 def run_until_end_of_input(person: Person) -> Person:
@@ -246,8 +270,500 @@ def test_bad_input_gives_one_line_and_changes_nothing() -> None:
             raise EOFError
         return BAD_LINES[len(before) - 1]
 
-    game = Game.from_text("scopa 2d3c4s/?3 7cFc ?32 -/- 0/0 0 - 1".replace("?32", "?31").replace("?3 ", "5d6d7d "))
+    person = Person("scopa", answer, game=game_of("scopa", "7d 2d 3c 2c Rc 2s 7c 7s Fc Fs"), pause=False)
+    run_until_end_of_input(person)
+    assert len(before) == len(BAD_LINES) + 1
 
 
-def test_an_ambiguous_move_names_the_moves() -> None:
-    game = Game.from_view("scopa")
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("7dx", "move '7dx': could be 7dx7c, 7dx7s"),
+        ("7d", "move '7d': legal with 7d are 7dx7c, 7dx7s"),
+        ("Rc+", "'Rc+' is no move, number or command; type for example 3c or 1, or help"),
+        ("7dx7c+", "move '7dx7c+': no sweep, the table keeps Fc 7s Fs"),
+        ("5d", "move '5d': seat 0 cannot play it; legal are 7dx7c, 7dx7s, 3c, Rc"),
+        ("5", "5: the moves have the numbers 1 .. 4"),
+        ("", "type for example 7dx7c or 1, or help"),
+        ("hilfe", "'hilfe' is no move, number or command; type for example 7dx7c or 1, or help"),
+    ],
+)
+def test_what_is_wrong_is_said(line: str, message: str) -> None:
+    game = game_of("scopa", "7d 2d 3c 2c Rc 2s 7c 7s Fc Fs")
+    person = run_until_end_of_input(Person("scopa", typed(line), game=game))
+    assert person.shown[-1] == message.replace("example 3c", "example 7dx7c")
+
+
+def test_at_the_end_of_a_round_only_enter_goes_on() -> None:
+    lines = ["1", "1", "7d", "3", "moves", "hint", "table", "help", "?", "HELP ", "quit"]
+    person = Person("mini_scopa", typed(*lines))
+    with pytest.raises(Quit):
+        person.run()
+    assert person.text.count("the round is over; press Enter, or type undo, table, help or quit") == 2
+    assert person.shown.count("The round is over.") == 2
+    assert person.text.count("Commands:") == 3
+
+
+@pytest.mark.parametrize("lines", [(), ("1",), ("1", "1"), ("hint", "1")])
+def test_the_input_may_end_anywhere(lines: Sequence[str]) -> None:
+    run_until_end_of_input(Person("mini_scopa", typed(*lines)))
+
+
+def test_an_agent_that_cheats_is_named() -> None:
+    for decided, message in [
+        (Move(39), "Rb is not legal"),
+        (Move(99), "is not legal"),
+        (None, "None is no move"),
+        ((1, 2, 3), r"\(1, 2, 3\) is no move"),
+    ]:
+        agents = (None, make_agent(lambda view, decided=decided: decided))  # type: ignore[misc]
+        rules = Rules.preset("scopa")
+        game = game_of("scopa", "7d 2d 3c 2c Rc 2s 7c 7s Fc Fs")
+        session = Session(
+            game, play_text.Cast(rules, 0, agents), make_agent("greedy"), lambda prompt: "1", lambda text: None
+        )
+        with pytest.raises(IllegalMove, match=f"'<lambda>'.*{message}"):
+            session.run()
+
+
+# hints
+
+
+def test_a_hint_is_what_the_agent_plays() -> None:
+    game = game_of("scopa", "7d 2d 3c 2c Rc 2s 7c 7s Fc Fs")
+    person = run_until_end_of_input(Person("scopa", typed("hint", "HINT"), game=game))
+    move = make_agent("greedy", 1).act(game.view(0))
+    assert person.shown[-1] in (f"greedy would play {move} (number 1).", f"greedy would play {move} (number 2).")
+
+
+def test_an_agent_that_cannot_hint_is_no_end(tmp_path: Path) -> None:
+    def fail(view: View) -> Move:
+        raise ValueError("trained for other rules")
+
+    person = Person("scopa", typed("hint", "1"))
+    person.session._hint = make_agent(fail)
+    run_until_end_of_input(person)
+    assert "No hint: trained for other rules" in person.shown
+    assert any(play.seat == 0 for play in person.game.plays)
+
+
+# what is shown
+
+
+def cards_in(text: str) -> set[int]:
+    return {parse_card(card) for word in CARD.findall(text) for card in re.findall("[A2-7FCR][dcsb]", word)}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_only_what_the_seat_knows_is_shown(text: str) -> None:
+    """Each card that is shown lies open, or is in a hand that the person's view holds, at that moment."""
+    rng = random.Random(text)
+    left = 3 * Rules.parse(text).num_plays
+
+    class Watched(Person):
+        def write(self, text: str) -> None:
+            super().write(text)
+            view = self.game.view(self.seat)
+            known = {card for cards in (*view.hands, *view.piles, view.table) for card in cards}
+            assert cards_in(text) <= known, text
+
+    def answer(person: Person, prompt: str) -> str:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise EOFError
+        if rng.random() < 0.4:
+            return rng.choice(["help", "?", "hint", "moves", "table", "undo", "", "nonsense"])
+        return "" if "Enter" in prompt else "1"
+
+    person = run_until_end_of_input(Watched(text, answer, seat=rng.randrange(2), whole_match=True, against="random"))
+    assert cards_in(person.text)
+
+
+def test_the_scan_for_cards_finds_them() -> None:
+    found = cards_in("1 5sx2d3b+   2 Fc  'Rd' Ac, 7dx is; Suits: d coins; Ranks: A 2 3 4 5 6 7 F C R; Cs.")
+    assert found == {parse_card(card) for card in ("5s", "2d", "3b", "Fc", "Rd", "Ac", "7d", "Cs")}
+
+
+def test_agents_get_views_of_their_own_seat() -> None:
+    seen: list[View] = []
+
+    def act(view: View) -> Move:
+        seen.append(view)
+        return view.legal_moves[0]
+
+    rules = Rules.parse("scopone")
+    agents = (make_agent(act), None, make_agent(act), make_agent(act))
+    session = Session(
+        Game(rules, seed=1),
+        play_text.Cast(rules, 1, agents),
+        make_agent("greedy"),
+        lambda prompt: "1",
+        lambda text: None,
+    )
+    session._whole_match = session._pause = False
+    session.run()
+    assert {view.observer for view in seen} == {0, 2, 3}
+    for view in seen:
+        assert type(view) is View
+        assert view.observer == view.seat
+        assert all(not hand for seat, hand in enumerate(view.hands) if seat != view.observer)
+
+
+def told(game: Game, *moves: str) -> str:
+    """Return what is shown of the last of these moves."""
+    for text in moves[:-1]:
+        game.push_text(text)
+    move = game.parse(moves[-1])
+    before = game.view(0)
+    game.push(move)
+    return play_text.play_text(before, game.view(0), move, cast_of(game.rules))
+
+
+SMALL = "mini_scopa:hand_size=1,table_size=1"
+
+
+@pytest.mark.parametrize(
+    ("rules", "deck", "moves", "text"),
+    [
+        ("mini_scopa", "4d Ad 2d 2c 3c Ac", ["4dx"], "  you     4d takes Ac 3c   SWEEP!"),
+        ("mini_scopa", "4d 3d 2d 2c 3c Ac", ["2d", "3dx"], "  greedy  3d takes 3c"),
+        ("mini_scopa", "4d Ad 2d 2c 3c Ac", ["4dx", "2c"], "  greedy  2c on the table"),
+        (
+            "mini_scopa",
+            "4d Ad 2d 2c 3c Ac",
+            ["4dx", "Ad", "2d", "2cx"],
+            "  greedy  2c takes 2d\nLeft on the table: Ad. They go to greedy, last to capture.",
+        ),
+        (SMALL, "2d 3c Ac", ["2d", "3cxAc2d"], "  greedy  3c takes Ac 2d   (all of the table, but no sweep)"),
+        (f"{SMALL},last_sweep=counts", "2d 3c Ac", ["2d", "3cxAc2d"], "  greedy  3c takes Ac 2d   SWEEP!"),
+        (
+            SMALL,
+            "2d Ac 4c",
+            ["2d", "Ac"],
+            "  greedy  Ac on the table\nLeft on the table: 2d Ac 4c. Nobody has captured, so nobody gets them.",
+        ),
+        (
+            f"{SMALL},deals=2",
+            "2d Ac 4c",
+            ["2d", "Ac"],
+            "  greedy  Ac on the table\nNew hands: 1 card each, the last ones.",
+        ),
+        (
+            f"{SMALL},deals=3",
+            "2d Ac 4c",
+            ["2d", "Ac"],
+            "  greedy  Ac on the table\nNew hands: 1 card each, 2 left to deal.",
+        ),
+        (
+            "mini_scopa:hand_size=1,table_size=0,ace=takes_all,ace_on_empty=bank",
+            "Ad 4c",
+            ["Ad"],
+            "  you     Ad goes to the pile",
+        ),
+        (
+            "mini_scopa:hand_size=1,table_size=0,ace=takes_all,ace_on_empty=bank",
+            "Ad 4c",
+            ["Ad", "4c"],
+            "  greedy  4c on the table\nLeft on the table: 4c. They go to you, last to capture.",
+        ),
+        ("mini_scopa:hand_size=1,table_size=0,ace=takes_all", "Ad 4c", ["Ad"], "  you     Ad on the table"),
+    ],
+)
+def test_what_happens_is_told(rules: str, deck: str, moves: list[str], text: str) -> None:
+    assert told(game_of(rules, deck), *moves) == text
+
+
+@pytest.mark.parametrize(
+    ("rules", "deck", "text"),
+    [
+        ("mini_scopa", "4d Ad 2d 2c 3c Ac", "Round 3: greedy deals 2 cards to each hand, on the table Ac 3c."),
+        ("scopone_scientifico", "", "Round 3: opponents deal"),
+        (
+            "escoba",
+            "2d 3d 4d 2c 3c 4c Ad Ac 6d 7d",
+            "Round 3: greedy deals 3 cards to each hand, on the table Ad 6d 7d Ac.\n"
+            "They sum to 15: the dealer's side, greedy, takes them as 1 sweep.",
+        ),
+        (
+            "escoba",
+            "2d 3d 4d 2c 3c 4c Rd Rc Cd Ad",
+            "Round 3: greedy deals 3 cards to each hand, on the table Ad Cd Rd Rc.\n"
+            "They sum to 30: the dealer's side, greedy, takes them as 2 sweeps.",
+        ),
+    ],
+)
+def test_the_deal_is_told(rules: str, deck: str, text: str) -> None:
+    game = game_of(rules, deck)
+    if game.rules.teams:
+        text = "Round 3: greedy 1 deals 10 cards to each hand, none to the table."
+    assert play_text.deal_text(game.view(0), cast_of(game.rules), 3) == text
+
+
+def test_sweeps_of_the_others_are_marked() -> None:
+    """Everything between two decisions is shown, in playing order."""
+    game = game_of("scopone_scientifico", "")
+    person = run_until_end_of_input(Person("scopone_scientifico", typed("1"), game=game))
+    told_since = [text.split()[0] for text in person.shown if text.startswith("  ")]
+    assert told_since == ["you", "greedy", "partner", "greedy"]
+
+
+def test_the_table_of_a_decision() -> None:
+    game = game_of("german_best_of_3", "4d 5d 2d 5s 3c 5b Ad Fc Ac Fs")
+    cast = cast_of(game.rules)
+    assert play_text.turn_text(game.view(0), cast).splitlines() == [
+        "",
+        "german_best_of_3 to 11",
+        "greedy  ?? ?? ??     dealer",
+        "you     2d 4d 3c     to play",
+        "table   Ad Ac Fc Fs",
+        "stock   30 cards",
+        "",
+        "        sets  points  cards  coins  sevens  sweeps",
+        "you        0       0      0      0       0       0",
+        "greedy     0       0      0      0       0       0",
+        "",
+        "1 2dxAdAc",
+    ]
+
+
+def test_hands_of_team_mates_are_shown_where_the_rules_show_them() -> None:
+    for visible in (False, True):
+        game = Game(f"german_4p:partner_hand_visible={str(visible).lower()}", seed=4)
+        view = game.view(0)
+        mate = " ".join(card_text(card) for card in game.hands[2])
+        text = table_text(view, cast_of(game.rules).names)
+        assert (f"partner   {mate}" in text) == visible
+        assert text.count("??") == (6 if visible else 9)
+
+
+def test_names() -> None:
+    assert cast_of(Rules.preset("scopa"), "learned:a/long/path/to/a.file").names.seats == ("you", "learned")
+    assert cast_of(Rules.parse("scopa:players=3")).names == Names(
+        ("you", "greedy 1", "greedy 2"), ("you", "greedy 1", "greedy 2")
+    )
+    assert cast_of(Rules.preset("scopone")).names == Names(
+        ("you", "greedy 1", "partner", "greedy 3"), ("your team", "opponents")
+    )
+    six = cast_of(Rules.parse("scopa:players=6,teams=true"))
+    assert six.names.seats == ("you", "greedy 1", "partner 2", "greedy 3", "partner 4", "greedy 5")
+    assert six.wins(0) == "Your team wins"
+    assert six.wins(1) == "Your opponents win"
+
+
+@pytest.mark.parametrize(
+    ("no_color", "term", "coloured"), [(None, "xterm-256color", True), ("1", "xterm", False), (None, "dumb", False)]
+)
+def test_colours_change_no_character(
+    monkeypatch: pytest.MonkeyPatch, no_color: str | None, term: str, coloured: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", term)
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", no_color)
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, highlighter=play_text.CardHighlighter(), theme=play_text.THEME)
+    text = "Round 1\n1 5sx2d3b+   [2] Fc :smile:  [bold]  SWEEP!"
+    console.print(text, markup=False, emoji=False, soft_wrap=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()) == text + "\n"
+    assert ("\x1b[33m2d" in out.getvalue()) == coloured
+    assert ("\x1b[32m3b" in out.getvalue()) == coloured
+
+
+# the scoresheet
+
+
+SHEETS = {
+    "scopa -/- - - Ad2d3d4d5d6d7dFdCdAc2c3c4c5c6c7cFcCc2s/"
+    "RdRcAs3s4s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 1/2 - 0 1 10/7": """\
+            seat 0  seat 1
+cards       19      21  +1
+coins        9  +1   1
+settebello  7d  +1   -
+primiera    54      62  +1
+sweeps       1  +1   2  +2
+this round      +3      +4
+total           10       7   to 11
+best of each suit
+  seat 0  7d 7c 2s     54   1 suit missing: out of the contest
+  seat 1  Rd Rc 7s 7b  62""",
+    "scopa_dassi:re_bello_points=1,majority=absolute,sets_to_win=2 -/- - - Ad2d3d5d4dAc2c3c4c5cFdCdRd3s3b/"
+    "6d7d6c7cFcCcRcAs2s4s5s6s7sFsCsRsAb2b4b5b6b7bFbCbRb 1/12 - 0 1 31/30 2/1": """\
+               seat 0  seat 1
+cards          15      25  +1
+coins           8  +1   2
+settebello      -      7d  +1
+primiera       58      84  +1
+sweeps          1  +1  12 +12
+napola      Ad-5d  +5   -
+re bello       Rd  +1   -
+this round         +8     +15
+total              31      30   to 31
+sets won            2       1   2 win the match
+best of each suit
+  seat 0  Ad Ac 3s 3b  58
+  seat 1  7d 7c 7s 7b  84""",
+}
+
+
+@pytest.mark.parametrize("position", SHEETS)
+def test_scoresheets_of_known_rounds(position: str) -> None:
+    game = Game.from_text(position)
+    assert scoresheet_text(game) == SHEETS[position]
+    assert scoresheet_text(game.view(1)) == SHEETS[position]
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *SHORT_MATCHES])
+def test_the_scoresheet_adds_up(text: str) -> None:
+    """The points of the categories sum to the points of the round, by side."""
+    rng = random.Random(text)
+    for seed in range(4):
+        game = Game(text, seed=seed)
+        while not game.round_over:
+            game.push(rng.choice(game.legal_moves))
+        outcome = game.outcome()
+        assert outcome is not None
+        sides = game.rules.sides
+        names = Names((), tuple(f"a long name {side}" for side in range(sides)))
+        lines = scoresheet_text(game, names).partition("best of")[0].splitlines()
+        # columns begin two spaces behind the one before and are as wide as the names or wider
+        ends = [lines[0].index(name) + len(name) for name in names.sides]
+        found = [
+            [int(plus or 0) for plus in [line[end - 3 : end].strip() for end in ends]]
+            for line in lines[1 : -2 - (game.rules.sets_to_win > 1)]
+        ]
+        assert tuple(map(sum, zip(*found, strict=True))) == outcome.points
+        row = {line.split()[0]: [int(number) for number in re.findall(r"[+ ](\d+)", line)] for line in lines[1:]}
+        assert row["this"] == list(outcome.points)
+        assert row["total"][:sides] == list(outcome.totals)
+
+
+def test_the_scoresheet_before_the_end() -> None:
+    game = game_of("mini_scopa", "4d Ad 2d 2c 3c Ac")
+    game.push_text("4dx")
+    assert scoresheet_text(game).splitlines() == [
+        "              seat 0  seat 1",
+        "cards          3  +1   0",
+        "coins          1  +1   0",
+        "sweeps         1  +1   0",
+        "so far            +3      +0",
+        "total before       0       0   to 11",
+    ]
+
+
+def test_remarks_on_categories_without_a_winner() -> None:
+    game = Game.from_text(
+        "scopa:players=3,majority=absolute,table_size=4 -/-/- - - 7dAdRdCdRc4s4c5c/2d3dFd5d6d4d2c6c3c7c/"
+        "AcFcCcAs2s3s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 0/0/1 - 2 1 3/2/4"
+    )
+    text = scoresheet_text(game)
+    assert re.search("coins .*nobody has more than half", text)
+
+
+# the command
+
+
+def play(monkeypatch: pytest.MonkeyPatch, lines: Sequence[str], **options: object) -> int:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+    return play_command(**{"seed": 5, **options})  # type: ignore[arg-type]
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "game.toml"
+    status = play(
+        monkeypatch, ["1"] * 40, against="random", partner="greedy", rules="scopone", match=False, record=file
+    )
+    out = capsys.readouterr().out
+    assert status == 0
+    assert out.startswith(
+        "scopone: one round, seed 5\n"
+        "You have seat 0; the others: seat 1 random 1, seat 2 partner (greedy), seat 3 random 3.\n"
+    )
+    assert out.count("Your move: 1\n") == 9
+    assert "Enter" not in out
+    assert out.endswith(f"The game is in {file}.\n")
+    (record,) = read_records(file)
+    assert record.players == ("person", "random", "greedy", "random")
+    assert record.replay().round_over
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("lines", [["quit"], ["1", "QUIT"], [], ["1", "1"]])
+def test_quit_and_the_end_of_the_input_are_polite(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: list[str]
+) -> None:
+    file = tmp_path / "games.jsonl"
+    assert play(monkeypatch, lines, record=file) == 0
+    assert "The game ends here." in capsys.readouterr().out
+    (record,) = read_records(file)
+    assert not record.replay().round_over
+
+
+def test_an_interrupt_is_polite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(prompt: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupt)
+    assert play_command(seed=1) == 130
+    assert capsys.readouterr().out.endswith("Interrupted; the game ends here.\n")
+
+
+def test_the_same_seed_gives_the_same_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    outs = []
+    for seed in (7, 7, 8):
+        play(monkeypatch, ["1"] * 18, seed=seed, against="random")
+        outs.append(capsys.readouterr().out)
+    assert outs[0] == outs[1] != outs[2]
+
+
+def test_a_seed_is_drawn_and_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    play(monkeypatch, [], seed=None)
+    assert re.match(r"scopa: a match to 11, seed \d+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rules": "skopa"}, "did you mean 'scopa'"),
+        ({"against": "greed"}, "did you mean 'greedy'"),
+        ({"hint": "nobody"}, "agent 'nobody'"),
+        ({"seat": 2}, r"seat=2: allowed are seats 0 \.\. 1"),
+        ({"partner": "greedy"}, "partner='greedy': allowed in team games, not with rules scopa"),
+        ({"seed": -1}, "seed=-1: allowed are whole numbers from 0"),
+        ({"record": Path("game.txt")}, r"record='game.txt': record files end in \.toml or \.jsonl"),
+        ({"record": Path("nowhere/game.toml")}, "there is no folder 'nowhere'"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        play(monkeypatch, ["1"], **options)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_record_that_exists_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "game.toml"
+    file.write_text("mine")
+    with pytest.raises(ValueError, match="exists already"):
+        play(monkeypatch, ["1"], record=file)
+    assert file.read_text() == "mine"
+
+
+def test_the_command_in_a_pipe() -> None:
+    """The real command: bytes that are no text, a transcript without colours, exit status 0 at the end of the input."""
+    done = subprocess.run(
+        [sys.executable, "-m", "scopa_train.cli", "play", "--round", "--rules", "mini_scopa", "--seed", "3"],
+        input=b"\xff\xfe\n7\n?\n1\n",
+        capture_output=True,
+        env={**os.environ, "TERM": "xterm-256color"},
+        timeout=120,
+        check=False,
+    )
+    out = done.stdout.decode()
+    assert done.returncode == 0, done.stderr.decode()
+    assert "is no move, number or command" in out
+    assert "7: the moves have the numbers 1 .. 2" in out
+    assert out.endswith("The game ends here.\n")
+    assert "\x1b" not in out
