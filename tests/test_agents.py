@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from pathlib import Path
@@ -122,9 +123,7 @@ def test_ties_are_broken_evenly() -> None:
 
 def test_random_plays_every_legal_move_equally_often() -> None:
     """Also by arrays, where a move is said by several actions (chi-square, about 5 deviations)."""
-    game = Game.from_text(
-        "escoba 8s5sAd/?3 7d2c5bRb ?30 -/- 0/0 0 - 1".replace("?30", REST_2).replace("?3 ", "3d4d6d ")
-    )
+    game = first_turn("escoba", "8s5sAd/3d4d6d", "7d2c5bRb")
     moves = game.legal_moves
     assert len(moves) >= 6
     agent = RandomAgent(seed=0)
@@ -211,7 +210,7 @@ def random_policy(rules: Rules, seed: int) -> Policy:
     sizes = (feature_size(rules.players), 16, 81)
     layers = [
         (rng.normal(size=(out, into)).astype(np.float32), rng.normal(size=out).astype(np.float32))
-        for into, out in zip(sizes, sizes[1:], strict=False)
+        for into, out in itertools.pairwise(sizes)
     ]
     return Policy(layers, rules, {"note": "random"})
 

@@ -84,6 +84,7 @@ def interval(means: Floats) -> tuple[float, float, float]:
     z = 1.959963984540054
     freedom = count - 1
     t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    t += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
     center = float(means.mean())
     half = float(t * means.std(ddof=1) / count**0.5)
     return center, center - half, center + half
