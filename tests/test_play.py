@@ -195,7 +195,7 @@ def test_a_single_round_of_a_match() -> None:
 # undo
 
 
-@pytest.mark.parametrize("text", ["mini_scopa", "escoba", "scopa:players=3", "scopone", *SHORT_MATCHES])
+@pytest.mark.parametrize("text", ["mini_scopa", "escoba", "scopa:players=3", "scopone:target=4,sets_to_win=2"])
 def test_undo_restores_the_game_exactly(text: str) -> None:
     """At every place: in a round, over the boundary of rounds, and when all is over."""
     rng = random.Random(text)
@@ -342,7 +342,7 @@ def test_a_hint_is_what_the_agent_plays() -> None:
     assert person.shown[-1] in (f"greedy would play {move} (number 1).", f"greedy would play {move} (number 2).")
 
 
-def test_an_agent_that_cannot_hint_is_no_end(tmp_path: Path) -> None:
+def test_an_agent_that_cannot_hint_is_no_end() -> None:
     def fail(view: View) -> Move:
         raise ValueError("trained for other rules")
 
@@ -675,6 +675,11 @@ def test_remarks_on_categories_that_nobody_wins() -> None:
         "scopa -/- - - Ad2d3d4d5d6d7dFdCdRd2c3c4c5c6cFcCcRc/Ac7cAs2s3s4s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 0/0 - 0 1 2/1"
     )
     assert scoresheet_text(two).splitlines()[4] == "primiera    39      63       nobody"
+
+
+def test_a_short_run_of_coins() -> None:
+    game = Game.from_text("mini_scopa:napola=true -/- - 4d4c Ad2d3d2c/Ac3c 0/0 - 0 1 5/0")
+    assert "napola      Ad-3d  +3   -" in scoresheet_text(game).splitlines()
 
 
 # the command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -164,6 +165,12 @@ CAPTURE_RULES = {
 OBLIGATIONS = ("card", "hand", "none")
 
 
+@pytest.fixture
+def brute_force_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brute force each card and table once; priorities and obligations are derived from it."""
+    monkeypatch.setattr(reference, "brute_sets", lru_cache(maxsize=64)(reference.brute_sets))
+
+
 def check_captures(table: frozenset[int]) -> None:
     """Every card, capture mode and priority on one table; brute force once per card and mode."""
     for value in range(1, 11):
@@ -199,11 +206,13 @@ def legal_moves(rules: Rules, hand: frozenset[int], table: frozenset[int]) -> li
 
 
 @pytest.mark.nojit
+@pytest.mark.usefixtures("brute_force_once")
 def test_captures_on_every_table_of_three() -> None:
     for table in tables(3):
         check_captures(table)
 
 
+@pytest.mark.usefixtures("brute_force_once")
 def test_captures_and_obligations_on_every_table_of_five() -> None:
     rng = random.Random(5)
     every = tables(5)
@@ -214,6 +223,7 @@ def test_captures_and_obligations_on_every_table_of_five() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("brute_force_once")
 @pytest.mark.parametrize("size", [6, 7, 8, 9])
 def test_captures_and_obligations_on_larger_tables(size: int) -> None:
     rng = random.Random(size)

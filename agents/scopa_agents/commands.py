@@ -14,6 +14,7 @@ from rich.console import Console
 from scopa_agents.arena import Pairing, as_json, check_deals, duel, pairs
 from scopa_agents.arena_table import pairing_table, progress_bar
 from scopa_env.agents import make_agent
+from scopa_env.files import check_folder, whole_file
 from scopa_env.rules import Rules
 
 
@@ -40,17 +41,20 @@ def arena_command(
         raise ValueError(f"agents: {len(agents)} given; expected two or more, or one and --against")
     of = Rules.parse(rules)
     check_deals(deals)
+    to_stdout = str(json_file) == "-"
+    if json_file is not None and not to_stdout:
+        check_folder(json_file)
     for spec in {name for pair in chosen for name in pair}:
         make_agent(str(spec), 0)  # a wrong name is found before anything is played
     results = _play(chosen, of, deals, seed)
-    to_stdout = str(json_file) == "-"
     pairing_table(results, Console(stderr=to_stdout))
     if json_file is not None:
         text = json.dumps(as_json(results, seed), indent=2) + "\n"
         if to_stdout:
             sys.stdout.write(text)
         else:
-            json_file.write_text(text)
+            with whole_file(json_file) as unfinished:
+                unfinished.write_text(text, "utf-8")
 
 
 def _play(chosen: Sequence[tuple[object, object]], rules: Rules, deals: int, seed: int) -> list[Pairing]:

@@ -23,6 +23,7 @@ from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS
 from scopa_env.agents import AgentError
 from scopa_env.engine.state import Records
+from scopa_env.files import whole_file
 from scopa_env.rules import Rules
 
 Layers = list[tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarray[Any, np.dtype[np.float32]]]]
@@ -64,10 +65,8 @@ class Policy:
             tensors[f"layers.{index}.weight"] = np.ascontiguousarray(weight, np.float32)
             tensors[f"layers.{index}.bias"] = np.ascontiguousarray(bias, np.float32)
         metadata = {**self.notes, **_REQUIRED, "rules": self.rules.text()}
-        path = Path(path)
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        partial.write_bytes(save(tensors, metadata))
-        os.replace(partial, path)
+        with whole_file(Path(path)) as unfinished:
+            unfinished.write_bytes(save(tensors, metadata))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:

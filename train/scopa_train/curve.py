@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 from scopa_agents.arena import Pairing
+from scopa_train.report import write_json
 
 
 class Curve:
@@ -24,10 +23,7 @@ class Curve:
 
     def save(self, folder: Path) -> None:
         """Write ``curve.json`` and ``curve.png`` into `folder`."""
-        text = json.dumps({"title": self.title, "unit": "points a round", "curves": self.points}, indent=2)
-        partial = folder / ".curve.json"
-        partial.write_text(text + "\n")
-        os.replace(partial, folder / "curve.json")
+        write_json(folder / "curve.json", {"title": self.title, "unit": "points a round", "curves": self.points})
         self._draw(folder / "curve.png")
 
     def _draw(self, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +11,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from scopa_env.files import whole_file
 
 PACKAGES = ("scopa-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -38,6 +39,5 @@ def print_figures(title: str, figures: Mapping[str, float]) -> None:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write `content` with the versions to a JSON file, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps({"versions": versions(), **content}, indent=2) + "\n")
-    os.replace(partial, path)
+    with whole_file(path) as unfinished:
+        unfinished.write_text(json.dumps({"versions": versions(), **content}, indent=2) + "\n", "utf-8")

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from scopa_env.files import check_folder
 from scopa_train.report import print_figures, write_json
 
 PEERS = "import numpy, numba, gymnasium, pettingzoo"
@@ -70,6 +71,8 @@ def bench_start(
     """
     if repeats < 1 or cold < 1:
         raise ValueError(f"repeats={repeats}, cold={cold}: allowed are whole numbers from 1")
+    if json_file is not None:
+        check_folder(json_file)
     figures = first_use(repeats, cold)
     print_figures("first use, seconds of wall time of a process", figures)
     if json_file is not None:

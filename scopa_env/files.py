@@ -1,0 +1,27 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def check_folder(path: Path) -> None:
+    """Raise FileNotFoundError if there is no folder for the file `path`: before long work whose result goes there."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {str(path.parent)!r}")
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; what is there takes the place of `path` when the block ends, unless by an error."""
+    check_folder(path)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

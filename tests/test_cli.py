@@ -1,0 +1,152 @@
+"""The command line: what it prints, and that a wrong input is one line on stderr and exit status 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import ALL_PRESETS
+
+from scopa_env.presets import PRESETS, source_of
+from scopa_env.rules import FIELD_NAMES
+
+CASES = Path(__file__).parent / "cases" / "rules.yaml"
+
+
+def scopa(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "SCOPA_ENV_QUIET": "1", "COLUMNS": "120", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "scopa_train.cli", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=environment, cwd=cwd, stdin=subprocess.DEVNULL
+    )
+
+
+def test_rules_lists_every_preset() -> None:
+    done = scopa("rules")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ALL_PRESETS)
+
+
+def test_rules_shows_each_field_with_its_source() -> None:
+    done = scopa("rules", "escoba_site")
+    assert done.returncode == 0
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.split()}
+    for field in FIELD_NAMES:
+        assert source_of("escoba_site", field) in lines[field]
+    changed = scopa("rules", "scopa:players=3")
+    assert "changed here" in changed.stdout
+
+
+def test_every_field_of_every_preset_has_a_source() -> None:
+    for name in PRESETS:
+        for field in FIELD_NAMES:
+            assert source_of(name, field)
+        assert set(PRESETS[name].fields) | set(PRESETS[name].states) | set(PRESETS[name].notes) <= set(FIELD_NAMES)
+
+
+def test_check_cases_passes_the_handed_cases() -> None:
+    done = scopa("check-cases", str(CASES))
+    assert done.stdout.splitlines()[-1] == "150 passed, 0 failed"
+    assert done.returncode == 0
+
+
+def test_check_cases_fails_with_status_1(tmp_path: Path) -> None:
+    file = tmp_path / "cases.yaml"
+    file.write_text(CASES.read_text("utf-8").replace("moves: [5s>2d+3b]", "moves: [5s>2d+3b, 5s]", 1), "utf-8")
+    done = scopa("check-cases", str(file))
+    assert done.stdout.splitlines()[-1] == "149 passed, 1 failed"
+    assert "o001" in done.stdout
+    assert done.returncode == 1
+
+
+def test_arena_prints_a_table_and_writes_json(tmp_path: Path) -> None:
+    arguments = ("arena", "greedy", "random", "--rules", "escoba", "--deals", "100", "--seed", "3")
+    file = tmp_path / "result.json"
+    done = scopa(*arguments, "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "greedy" in done.stdout
+    assert "95 %" in done.stdout
+    piped = scopa(*arguments, "--json", "-")
+    content = json.loads(piped.stdout)
+    assert content["pairings"][0]["margin"] == json.loads(file.read_text())["pairings"][0]["margin"]
+    assert "greedy" in piped.stderr
+    assert (
+        len(json.loads(scopa("arena", "greedy", "random", "random", "--deals", "10", "--json", "-").stdout)["pairings"])
+        == 3
+    )
+
+
+def test_an_agent_of_ones_own_by_module_and_attribute(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def first(view):\n    return view.legal_moves[0]\n")
+    done = scopa("arena", "mine:first", "random", "--deals", "20", "--json", "-", cwd=tmp_path)
+    assert json.loads(done.stdout)["pairings"][0]["a"] == "first"
+
+
+WRONG = [
+    ("nonsense",),
+    ("rules", "escobar"),
+    ("rules", "scopa:players=5"),
+    ("rules", "scopa:colour=red"),
+    ("rules", "scopa:hand_size=7"),
+    ("check-cases", "no/such/file.yaml"),
+    ("check-cases", str(Path(__file__).parent)),
+    ("check-cases", __file__),
+    ("arena",),
+    ("arena", "greedy"),
+    ("arena", "greedy", "gredy"),
+    ("arena", "greedy", "no_module:agent"),
+    ("arena", "greedy", "random", "--rules", "nope"),
+    ("arena", "greedy", "random", "--deals", "1"),
+    ("arena", "greedy", "random", "--deals", "many"),
+    ("arena", "greedy", "random", "--seeds", "1"),
+    ("arena", "greedy", f"learned:{__file__}"),
+    ("arena", "greedy", "learned:no/such/model"),
+    ("arena", "greedy", "random", "--deals", "10", "--json", "no/such/folder/x.json"),
+    ("train", "nothing"),
+    ("train", "ppo", "--steps", "0"),
+    ("train", "ppo", "--rules", "nope"),
+    ("train", "ppo", "--opponents", "nobody", "--steps", "10", "--out", "/dev/null/x"),
+    ("play", "--against", "nobody"),
+    ("play", "--rules", "nope"),
+    ("play", "--seat", "9"),
+    ("bench", "nothing"),
+    ("bench", "start", "--repeats", "0"),
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_a_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...]) -> None:
+    done = scopa(*arguments)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("scopa: ")
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_help_of_every_command() -> None:
+    for arguments in (
+        (),
+        ("rules",),
+        ("check-cases",),
+        ("arena",),
+        ("play",),
+        ("train",),
+        ("train", "ppo"),
+        ("bench", "start"),
+    ):
+        done = scopa(*arguments, "--help")
+        assert done.returncode == 0, done.stderr
+        assert "Usage" in done.stdout
+    assert scopa("--version").stdout.strip() == "0.1.0"
+
+
+def test_nothing_but_the_base_packages_is_imported_by_the_environment() -> None:
+    code = "import sys, scopa_env, scopa_agents.greedy, scopa_train.cli; print([m for m in ('torch',
+    'stable_baselines3', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
