@@ -1,5 +1,4 @@
-"""A second, independent program for `scopone_study.py`: captures by brute force over all subsets, nothing of the
-engine.
+"""A second, independent program for `scopone_study.py`: captures by brute force, nothing of the engine.
 
 Seat 0 leads, seat 3 deals.  Cards are 0 .. 39 as in the engine, everything else is written anew and plainly.
 """

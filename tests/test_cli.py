@@ -146,7 +146,9 @@ def test_help_of_every_command() -> None:
 
 
 def test_nothing_but_the_base_packages_is_imported_by_the_environment() -> None:
-    code = "import sys, scopa_env, scopa_agents.greedy, scopa_train.cli; print([m for m in ('torch',
-    'stable_baselines3', 'matplotlib') if m in sys.modules])"
+    code = (
+        "import sys, scopa_env, scopa_agents.greedy, scopa_train.cli;"
+        "print([m for m in ('torch', 'stable_baselines3', 'matplotlib') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scopa_agents.arena import Pairing
+
 from scopa_train.report import write_json
 
 
