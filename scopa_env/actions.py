@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scopa_env import batch
-from scopa_env.cards import card_text, cards_text, from_mask, to_mask
+from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask, to_mask
 from scopa_env.engine.play import LAY, NUM_ACTIONS, TAKE
+from scopa_env.engine.state import NOBODY
 
-__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "move_of"]
+__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "cards_exist", "move_of"]
 
 
 class IllegalAction(ValueError):
@@ -51,6 +52,11 @@ class Move(NamedTuple):
         return self.text()
 
 
+def cards_exist(move: Move) -> bool:
+    """Say whether a move names ids of cards only."""
+    return all(0 <= card < NUM_CARDS for card in (move.card, *move.captured))
+
+
 def move_of(card: int, captured: int) -> Move:
     """Return the move of `card` that takes the bit set `captured`."""
     return Move(int(card), from_mask(int(captured)))
@@ -78,9 +84,13 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
     Raises:
         IllegalAction: the move is not legal here.
     """
+    if not cards_exist(move):
+        raise IllegalAction(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
     if not batch.move_is_legal(rules, games, move.card, move.mask):
         raise IllegalAction(f"move {move}: not legal here")
     games = games.copy()
+    games["card"] = NOBODY
+    games["chosen"] = 0
     actions = [move.card]
     while batch.choose_one(rules, games, actions[-1]) == 0:
         chosen = int(games["chosen"][0])

@@ -149,16 +149,16 @@ def _given_move(value: Any, rules: Rules) -> str:
     return str(value)
 
 
-def _expected_card(value: Any, rules: Rules) -> int:
+def _named_card(value: Any, rules: Rules) -> int:
     return parse_card(_text(value, rules))
 
 
 def _expected_set(value: Any, rules: Rules) -> tuple[str, ...]:
-    return _sorted_texts(_list_of(_expected_card)(value, rules))
+    return _sorted_texts(_list_of(_named_card)(value, rules))
 
 
 def _expected_order(value: Any, rules: Rules) -> tuple[str, ...]:
-    return _texts(_list_of(_expected_card)(value, rules))
+    return _texts(_list_of(_named_card)(value, rules))
 
 
 def _expected_move(value: Any, rules: Rules) -> Move:
@@ -228,6 +228,7 @@ def _state(game: Game) -> dict[str, Any]:
         "last_capturer": game.last,
         "over": game.round_over,
         "to_move": None if game.round_over else game.seat,
+        "stock": _texts(game.stock),
         "stock_left": game.stock_size,
         "score": game.score(),
     }
@@ -383,6 +384,7 @@ _found_state: dict[str, Reader] = {
     "last_capturer": _or_nobody(_whole),
     "over": _yes_or_no,
     "to_move": _or_nobody(_whole),
+    "stock": _expected_order,
     "stock_left": _whole,
     "score": fields_of(_score),
 }
@@ -427,7 +429,7 @@ TYPES: Mapping[str, CaseType] = {
         _run_deal,
     ),
     "names": CaseType(
-        {"card": _card},
+        {"card": _named_card},
         {},
         dict.fromkeys(CardNames._fields, _label) | {"value": _whole, "spanish_index": _whole},
         _run_names,

@@ -4,7 +4,7 @@
 >>> game.push(game.legal_moves[0])
 >>> view = game.view(game.seat)
 >>> view.hand_sizes, len(view.unseen)
-((2, 3), 33)
+((2, 3), 32)
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from scopa_env import batch, observation
-from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text
+from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text, cards_exist
 from scopa_env.cards import NUM_CARDS, CardError, as_card, cards_text, from_mask, parse_cards
 from scopa_env.engine.rng import split
 from scopa_env.engine.scoring import CATEGORIES
 from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN, Records
 from scopa_env.notation import IllegalMove, Position, PositionError, parse_position, records_of, tabulate
 from scopa_env.rules import Rules
-from scopa_env.table import Play, Table, cards_exist
+from scopa_env.table import Play, Table
 
 __all__ = ["Game", "Outcome", "Play", "View", "VoidDeal", "best_side", "check_deck", "records_of", "seed_state"]
 

@@ -249,6 +249,11 @@ FIELD_NAMES: tuple[str, ...] = tuple(item.name for item in dataclasses.fields(Ru
 """The fields that are rules."""
 
 
+def field_doc(name: str) -> str:
+    """Return what a field means, in a few words."""
+    return str(Rules.__dataclass_fields__[name].metadata["doc"])
+
+
 def _allowed(name: object, known: Iterable[str]) -> str:
     """Say what is allowed instead of `name`, the nearest first."""
     names = list(known)

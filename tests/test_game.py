@@ -320,6 +320,8 @@ def naming() -> Game:
         (naming, IllegalAction, "action 6 (play 7d) of seat 0: legal are 42 (take 3d), 80", lambda g: g.act(6)),
         (naming, IllegalAction, "action 43 (take 4d) of seat 0: legal are", lambda g: g.act(43)),
         (naming, IllegalMove, "move 3c: seat 0 cannot play it; legal are 7dx3d4d, 7d", lambda g: g.push(Move(12))),
+        (at_start, IllegalAction, "move 7dx3d: not legal here", lambda g: g.actions_of(Move(6, (2,)))),
+        (at_start, IllegalAction, "move (0, (70,)): allowed are the card ids", lambda g: g.actions_of(Move(0, (70,)))),
         (finished, IllegalAction, "action 0 (play Ad): the round is over", lambda g: g.act(0)),
         (finished, IllegalMove, "the round is over", lambda g: g.push(Move(0))),
         (finished, CardError, "deck: 7 cards are missing", lambda g: g.next_round("Ad")),
@@ -351,6 +353,21 @@ def test_no_round_after_the_match_and_none_from_a_void_deck() -> None:
     with pytest.raises(VoidDeal, match="1 or more kings"):
         game.next_round(range(40))
     assert everything(game) == before
+
+
+@every_rules
+def test_actions_of_a_move_are_named_from_the_start_of_the_play(text: str) -> None:
+    for game in some_games(text):
+        for move in game.legal_moves:
+            actions = game.actions_of(move)
+            twin = game.copy()
+            while twin.card is not None:
+                twin.pop()
+            before = len(twin.plays)
+            for action in actions:
+                assert len(twin.plays) == before
+                twin.act(action)
+            assert twin.plays[-1].move == move if len(twin.plays) > before else twin.round_over
 
 
 def test_ambiguous_moves_are_refused() -> None:

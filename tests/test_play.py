@@ -21,7 +21,7 @@ from scopa_agents.play import Quit, Session, play_command
 from scopa_env import Game, IllegalMove, Move, Rules, View, make_agent
 from scopa_env.cards import card_text, parse_card, parse_cards
 from scopa_env.record import read_records
-from scopa_env.render.text import Names, scoresheet_text, table_text
+from scopa_env.render.text import Names, table_text
 
 OTHERS = (
     "scopa:players=3",
@@ -582,104 +582,6 @@ def test_colours_change_no_character(
     assert re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()) == text + "\n"
     assert ("\x1b[33m2d" in out.getvalue()) == coloured
     assert ("\x1b[32m3b" in out.getvalue()) == coloured
-
-
-# the scoresheet
-
-
-SHEETS = {
-    "scopa -/- - - Ad2d3d4d5d6d7dFdCdAc2c3c4c5c6c7cFcCc2s/"
-    "RdRcAs3s4s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 1/2 - 0 1 10/7": """\
-            seat 0  seat 1
-cards       19      21  +1
-coins        9  +1   1
-settebello  7d  +1   -
-primiera    54      62  +1
-sweeps       1  +1   2  +2
-this round      +3      +4
-total           10       7   to 11
-best of each suit
-  seat 0  7d 7c 2s     54   1 suit missing: out of the contest
-  seat 1  Rd Rc 7s 7b  62""",
-    "scopa_dassi:re_bello_points=1,majority=absolute,sets_to_win=2 -/- - - Ad2d3d5d4dAc2c3c4c5cFdCdRd3s3b/"
-    "6d7d6c7cFcCcRcAs2s4s5s6s7sFsCsRsAb2b4b5b6b7bFbCbRb 1/12 - 0 1 31/30 2/1": """\
-               seat 0  seat 1
-cards          15      25  +1
-coins           8  +1   2
-settebello      -      7d  +1
-primiera       58      84  +1
-sweeps          1  +1  12 +12
-napola      Ad-5d  +5   -
-re bello       Rd  +1   -
-this round         +8     +15
-total              31      30   to 31
-sets won            2       1   2 win the match
-best of each suit
-  seat 0  Ad Ac 3s 3b  58
-  seat 1  7d 7c 7s 7b  84""",
-}
-
-
-@pytest.mark.parametrize("position", SHEETS)
-def test_scoresheets_of_known_rounds(position: str) -> None:
-    game = Game.from_text(position)
-    assert scoresheet_text(game) == SHEETS[position]
-    assert scoresheet_text(game.view(1)) == SHEETS[position]
-
-
-@pytest.mark.parametrize("text", [*TEXTS, *SHORT_MATCHES])
-def test_the_scoresheet_adds_up(text: str) -> None:
-    """The points of the categories sum to the points of the round, by side."""
-    rng = random.Random(text)
-    for seed in range(4):
-        game = Game(text, seed=seed)
-        while not game.round_over:
-            game.push(rng.choice(game.legal_moves))
-        outcome = game.outcome()
-        assert outcome is not None
-        sides = game.rules.sides
-        names = Names((), tuple(f"a long name {side}" for side in range(sides)))
-        lines = scoresheet_text(game, names).partition("best of")[0].splitlines()
-        # columns begin two spaces behind the one before and are as wide as the names or wider
-        ends = [lines[0].index(name) + len(name) for name in names.sides]
-        found = [
-            [int(plus or 0) for plus in [line[end - 3 : end].strip() for end in ends]]
-            for line in lines[1 : -2 - (game.rules.sets_to_win > 1)]
-        ]
-        assert tuple(map(sum, zip(*found, strict=True))) == outcome.points
-        row = {line.split()[0]: [int(number) for number in re.findall(r"[+ ](\d+)", line)] for line in lines[1:]}
-        assert row["this"] == list(outcome.points)
-        assert row["total"][:sides] == list(outcome.totals)
-
-
-def test_the_scoresheet_before_the_end() -> None:
-    game = game_of("mini_scopa", "4d Ad 2d 2c 3c Ac")
-    game.push_text("4dx")
-    assert scoresheet_text(game).splitlines() == [
-        "              seat 0  seat 1",
-        "cards          3  +1   0",
-        "coins          1  +1   0",
-        "sweeps         1  +1   0",
-        "so far            +3      +0",
-        "total before       0       0   to 11",
-    ]
-
-
-def test_remarks_on_categories_that_nobody_wins() -> None:
-    three = Game.from_text(
-        "scopa:players=3,majority=absolute -/-/- - - 7dAdRdCdRc4s4c5c/2d3d5d6d4d2c6c3c7c/"
-        "FdAcFcCcAs2s3s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 0/0/1 - 2 1 3/2/4"
-    )
-    assert scoresheet_text(three).splitlines()[2] == "coins        4       5       1       nobody has more than half"
-    two = Game.from_text(
-        "scopa -/- - - Ad2d3d4d5d6d7dFdCdRd2c3c4c5c6cFcCcRc/Ac7cAs2s3s4s5s6s7sFsCsRsAb2b3b4b5b6b7bFbCbRb 0/0 - 0 1 2/1"
-    )
-    assert scoresheet_text(two).splitlines()[4] == "primiera    39      63       nobody"
-
-
-def test_a_short_run_of_coins() -> None:
-    game = Game.from_text("mini_scopa:napola=true -/- - 4d4c Ad2d3d2c/Ac3c 0/0 - 0 1 5/0")
-    assert "napola      Ad-3d  +3   -" in scoresheet_text(game).splitlines()
 
 
 # the command

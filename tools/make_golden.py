@@ -1,4 +1,4 @@
-"""Write the golden games and perft counts that tests compare with: run only when a rule or the seeding changes on purpose."""
+"""Write the golden games and perft counts of the tests: run only when a rule or the seeding changes on purpose."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from scopa_env.notation import IllegalMove
 from scopa_env.record import SUFFIXES, GameRecord, write_records
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
-from scopa_env.table import cards_exist
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line that is typed; raises EOFError at the end of the input."""
@@ -212,7 +211,7 @@ def _decision(agent: Agent, view: View) -> Move:
     except TypeError as error:
         raise IllegalMove(f"agent {agent.name!r}: {decided!r} is no move ({error})") from None
     if not legal:
-        said = move if cards_exist(move) else tuple(move)
+        said = move if move.exists else tuple(move)
         raise IllegalMove(f"agent {agent.name!r}: {said} is not legal")
     return move
 

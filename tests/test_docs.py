@@ -1,0 +1,50 @@
+"""The documents: examples that run, generated parts that are up to date, links that lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from make_docs import ROOT, generated
+
+import scopa_env
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+MODULES = ("scopa_env.game", "scopa_env.aec", "scopa_env.single")
+
+
+def test_the_examples_of_the_readme() -> None:
+    found = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert found.attempted > 15
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_docstrings(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name), extraglobs={"Game": scopa_env.Game})
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    for path, text in generated().items():
+        assert path.read_text("utf-8") == text, f"run python tools/make_docs.py: {path.name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_version_history_names_every_registered_version() -> None:
+    """The version of an id is that of its page and of PettingZoo's name."""
+    for env_id, preset in scopa_env.ENV_IDS.items():
+        version = env_id.rsplit("-", 1)[1]
+        page = (ROOT / "docs" / "games" / f"{preset}.md").read_text("utf-8")
+        assert re.search(rf"^{version}:", page.split("## Version history")[1], re.MULTILINE)
+        assert scopa_env.raw_env.metadata["name"].endswith(version)
