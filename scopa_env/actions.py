@@ -21,7 +21,7 @@ from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask, to_mask
 from scopa_env.engine.play import LAY, NUM_ACTIONS, TAKE
 from scopa_env.engine.state import NOBODY
 
-__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "cards_exist", "move_of"]
+__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "move_of"]
 
 
 class IllegalAction(ValueError):
@@ -44,17 +44,17 @@ class Move(NamedTuple):
         """The captured cards as a bit set."""
         return np.uint64(to_mask(self.captured))
 
+    @property
+    def exists(self) -> bool:
+        """Whether it names ids of cards only."""
+        return all(0 <= card < NUM_CARDS for card in (self.card, *self.captured))
+
     def text(self) -> str:
         """Return the move's text, such as ``7dx7c`` or ``Fc``."""
         return card_text(self.card) + ("x" + cards_text(self.captured) if self.captured else "")
 
     def __str__(self) -> str:
         return self.text()
-
-
-def cards_exist(move: Move) -> bool:
-    """Say whether a move names ids of cards only."""
-    return all(0 <= card < NUM_CARDS for card in (move.card, *move.captured))
 
 
 def move_of(card: int, captured: int) -> Move:
@@ -84,7 +84,7 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
     Raises:
         IllegalAction: the move is not legal here.
     """
-    if not cards_exist(move):
+    if not move.exists:
         raise IllegalAction(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
     if not batch.move_is_legal(rules, games, move.card, move.mask):
         raise IllegalAction(f"move {move}: not legal here")

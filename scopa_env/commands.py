@@ -1,4 +1,4 @@
-"""`scopa rules` and `scopa check-cases`."""
+"""`scopa rules`, `scopa show`, `scopa check-cases` and `scopa check-records`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from scopa_env.game import Game, View
+from scopa_env.notation import PositionError, parse_position
 from scopa_env.presets import PRESETS, source_of
+from scopa_env.record import read_records
+from scopa_env.render.text import table_text
 from scopa_env.rules import FIELD_NAMES, Rules, preset_rules, value_text
 
 
@@ -60,3 +64,33 @@ def check_cases_command(file: Path, /) -> int:
     passed, failed = check_file(file)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def show_command(position: str, /) -> None:
+    """Show a position: the table, what the seat to act may play, and what makes the position impossible.
+
+    Args:
+        position: rules hands table stock piles sweeps turn last dealer [totals [sets]], such as
+            ``scopa 7d3c5s/?3 2dFcRb4c ?30 -/- 0/0 0 - 1``.
+    """
+    found = parse_position(position)
+    problems = found.status()
+    if problems:
+        raise PositionError(f"position: {'; '.join(problems)}")
+    table = View.from_text(position) if found.hides_cards else Game.from_position(found, 0)
+    print(table_text(table))
+    if not table.round_over:
+        print(f"legal   {' '.join(table.move_text(move) for move in table.legal_moves)}")
+
+
+def check_records_command(file: Path, /) -> None:
+    """Replay every game of a file of records and check each move and result.
+
+    Args:
+        file: a ``.toml`` file with one game, or a ``.jsonl`` file with one a line.
+    """
+    count = 0
+    for record in read_records(file):
+        record.replay()
+        count += 1
+    print(f"{count} games, every move and result right")

@@ -18,7 +18,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from scopa_env import batch, observation
-from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text, cards_exist
+from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text
 from scopa_env.cards import NUM_CARDS, CardError, as_card, cards_text, from_mask, parse_cards
 from scopa_env.engine.rng import split
 from scopa_env.engine.scoring import CATEGORIES
@@ -268,7 +268,7 @@ class Game(Table):
         Raises:
             IllegalMove: the move is not legal; nothing has changed.
         """
-        if not cards_exist(move):
+        if not move.exists:
             raise IllegalMove(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
         records = self.records.copy()
         if not batch.play_one(self.rules.record, records, int(move.card), move.mask):

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from scopa_env import batch, observation
-from scopa_env.actions import NUM_ACTIONS, Move, actions_of, cards_exist, move_of
+from scopa_env.actions import NUM_ACTIONS, Move, actions_of, move_of
 from scopa_env.cards import card_text, cards_text, from_mask
 from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN, Records
 from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, parse_move
 from scopa_env.rules import Rules
-
-__all__ = ["Play", "Table", "cards_exist"]
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class Table:
 
     def is_legal(self, move: Move) -> bool:
         """Say whether `move` is legal for the seat to act."""
-        return cards_exist(move) and bool(batch.move_is_legal(self.rules.record, self.records, int(move.card), move.mask))
+        return move.exists and bool(batch.move_is_legal(self.rules.record, self.records, int(move.card), move.mask))
 
     def actions_of(self, move: Move) -> list[int]:
         """Return the actions of ``Discrete(81)`` that say `move`."""

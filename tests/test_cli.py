@@ -63,6 +63,18 @@ def test_check_cases_fails_with_status_1(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+def test_check_records_replays_the_golden_games() -> None:
+    done = scopa("check-records", str(CASES.parent.parent / "golden" / "games.jsonl"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{len(ALL_PRESETS)} games, every move and result right\n"
+
+
+def test_show_prints_a_position_and_its_legal_moves() -> None:
+    done = scopa("show", "scopa 7d3c5s/?3 2dFcRb4c ?30 -/- 0/0 0 - 1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "legal   7d 3c 5s"
+
+
 def test_arena_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     arguments = ("arena", "greedy", "random", "--rules", "escoba", "--deals", "100", "--seed", "3")
     file = tmp_path / "result.json"
@@ -95,6 +107,12 @@ WRONG = [
     ("check-cases", "no/such/file.yaml"),
     ("check-cases", str(Path(__file__).parent)),
     ("check-cases", __file__),
+    ("check-records", "no/such/file.toml"),
+    ("check-records", __file__),
+    ("check-records", str(CASES)),
+    ("show", "scopa"),
+    ("show", "scopa 7d3c5s/?3 2dFcRb4c ?29 -/- 0/0 0 - 1"),
+    ("show", "scopa 7d3c5s/?3 7dFcRb4c ?30 -/- 0/0 0 - 1"),
     ("arena",),
     ("arena", "greedy"),
     ("arena", "greedy", "gredy"),
@@ -132,6 +150,8 @@ def test_help_of_every_command() -> None:
     for arguments in (
         (),
         ("rules",),
+        ("show",),
+        ("check-records",),
         ("check-cases",),
         ("arena",),
         ("play",),

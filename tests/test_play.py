@@ -317,7 +317,7 @@ def test_the_input_may_end_anywhere(lines: Sequence[str]) -> None:
 
 def test_an_agent_that_cheats_is_named() -> None:
     for decided, message in [
-        (Move(39), "Rb is not legal"),
+        (Move(39), r"Move\(card=39, captured=\(\)\) is not legal"),
         (Move(99), "is not legal"),
         (None, "None is no move"),
         ((1, 2, 3), r"\(1, 2, 3\) is no move"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -12,9 +12,28 @@ from rich.table import Table
 from scopa_agents.arena import Pairing
 
 
+class Bar:
+    """A progress bar on stderr, with rate and time left."""
+
+    def __init__(self, progress: Progress, what: str, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._task = progress.add_task(what, total=total, rate="")
+
+    def advance_to(self, done: int) -> None:
+        """Show that `done` of the total are done."""
+        speed = self._progress.tasks[0].speed
+        rate = f"{speed:,.0f} a second" if speed else ""
+        self._progress.update(self._task, completed=min(done, self._total), rate=rate)
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._progress.console.print(text, highlight=False)
+
+
 @contextmanager
-def progress_bar(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
-    """Show a bar with rate and time left on stderr; yields a function that takes how much is done."""
+def progress_bar(what: str, total: int, unit: str) -> Iterator[Bar]:
+    """Show a bar while the block runs."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -24,13 +43,7 @@ def progress_bar(what: str, total: int, unit: str) -> Iterator[Callable[[int], N
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total, rate="")
-
-        def advance_to(done: int) -> None:
-            speed = progress.tasks[0].speed
-            progress.update(task, completed=min(done, total), rate=f"{speed:,.0f} a second" if speed else "")
-
-        yield advance_to
+        yield Bar(progress, what, total)
 
 
 def pairing_table(pairings: Sequence[Pairing], console: Console | None = None) -> None:

@@ -59,14 +59,14 @@ def arena_command(
 
 def _play(chosen: Sequence[tuple[object, object]], rules: Rules, deals: int, seed: int) -> list[Pairing]:
     results: list[Pairing] = []
-    with progress_bar("arena", deals * len(chosen), "deals") as advance_to:
+    with progress_bar("arena", deals * len(chosen), "deals") as bar:
         for a, b in chosen:
             done = deals * len(results)
 
             def finished(count: int) -> None:
                 nonlocal done
                 done += count
-                advance_to(done)
+                bar.advance_to(done)
 
             results.append(duel(str(a), str(b), rules, deals, seed, finished))
     return results

@@ -211,8 +211,7 @@ def _decision(agent: Agent, view: View) -> Move:
     except TypeError as error:
         raise IllegalMove(f"agent {agent.name!r}: {decided!r} is no move ({error})") from None
     if not legal:
-        said = move if move.exists else tuple(move)
-        raise IllegalMove(f"agent {agent.name!r}: {said} is not legal")
+        raise IllegalMove(f"agent {agent.name!r}: {decided!r} is not legal")
     return move
 
 

@@ -24,6 +24,8 @@ app.command(bench)
 
 app.command("scopa_env.commands:rules_command", name="rules", help="List the presets, or the fields of one.")
 app.command("scopa_env.commands:check_cases_command", name="check-cases", help="Run a file of rule cases.")
+app.command("scopa_env.commands:check_records_command", name="check-records", help="Replay a file of game records.")
+app.command("scopa_env.commands:show_command", name="show", help="Show a position and its legal moves.")
 app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")

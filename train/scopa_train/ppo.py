@@ -18,7 +18,7 @@ import torch
 from cyclopts import Parameter
 from sb3_contrib import MaskablePPO
 from scopa_agents.arena import Pairing, duel
-from scopa_agents.arena_table import pairing_table, progress_bar
+from scopa_agents.arena_table import Bar, pairing_table, progress_bar
 from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
 from scopa_agents.learned import Policy, PolicyAgent
 from stable_baselines3.common.callbacks import BaseCallback
@@ -151,29 +151,32 @@ def plain(settings: PPOSettings) -> dict[str, Any]:
 class Watch(BaseCallback):
     """Shows progress and evaluates at intervals."""
 
-    def __init__(self, settings: PPOSettings, curve: Curve, advance: Any) -> None:
+    def __init__(self, settings: PPOSettings, curve: Curve, bar: Bar) -> None:
         super().__init__()
-        self.settings, self.curve, self.advance = settings, curve, advance
+        self.settings, self.curve, self.bar = settings, curve, bar
         self.every = max(settings.steps // settings.evaluations, 1)
         self.next = 0
 
     def _on_step(self) -> bool:
-        self.advance(self.model.num_timesteps)
+        self.bar.advance_to(self.model.num_timesteps)
         return True
 
-    def _on_rollout_end(self) -> None:
+    def _on_rollout_start(self) -> None:
         if self.model.num_timesteps >= self.next:
             self.next += self.every
-            evaluate(self.model, self.settings, self.curve)
+            self.bar.say(evaluate(self.model, self.settings, self.curve))
 
 
-def evaluate(model: Any, settings: PPOSettings, curve: Curve) -> None:
-    """Add a point to the learning curve, on the same deals each time."""
+def evaluate(model: Any, settings: PPOSettings, curve: Curve) -> str:
+    """Add a point to the learning curve, on the same deals each time, and return it as text."""
     agent = PolicyAgent(export(model, settings), "ppo")
+    text = f"{model.num_timesteps:9,} decisions:"
     for opponent in ("random", "greedy"):
         result = duel(agent, opponent, settings.rules, settings.eval_deals, seed=settings.seed + 1)
         curve.add(opponent, model.num_timesteps, result)
         model.logger.record(f"arena/margin_{opponent}", result.margin)
+        text += f"  {opponent} {result.margin:+.2f} ({result.low:+.2f} .. {result.high:+.2f})"
+    return text
 
 
 def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
@@ -189,10 +192,10 @@ def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
     model = make_model(settings, env)
     curve = Curve(f"PPO on {settings.rules}")
     begin = time.monotonic()
-    with progress_bar("training", settings.steps, "decisions") as advance_to:
-        model.learn(settings.steps, callback=Watch(settings, curve, advance_to))
+    with progress_bar("training", settings.steps, "decisions") as bar:
+        model.learn(settings.steps, callback=Watch(settings, curve, bar))
+        bar.say(evaluate(model, settings, curve))
     seconds = time.monotonic() - begin
-    evaluate(model, settings, curve)
     model.save(settings.out / "model.zip")
     policy = export(model, settings)
     policy.save(settings.out / "policy.safetensors")
