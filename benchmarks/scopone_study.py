@@ -15,11 +15,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from scopone_bruteforce import brute_force
 
 from scopa_env import Rules, batch
 from scopa_env.engine.state import GAME, NOBODY
 from scopa_env.game import seed_state
+from scopone_bruteforce import brute_force
 
 CHUNK = 20_000
 PUBLISHED = ("Di Palma and Lanzi 2018, 1,000 decks", 45.7, 41.7, 12.6, 1.6)

@@ -27,7 +27,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +38,7 @@ from typing import Any
 import tomli_w
 
 from scopa_env.cards import cards_text, parse_cards
+from scopa_env.files import whole_file
 from scopa_env.game import Game, check_deck, check_seat
 from scopa_env.notation import parse_move
 from scopa_env.rules import Rules
@@ -411,16 +411,11 @@ def write_records(path: str | os.PathLike[str], records: Iterable[GameRecord]) -
         RecordError: another ending, no record, or several for a ``.toml`` file.
     """
     path = _checked_path(path)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with unfinished.open("x", encoding="utf-8", newline="\n") as file:
-            count = 0
-            for record in records:
-                file.write(record.to_json() + "\n" if path.suffix == ".jsonl" else record.to_toml())
-                count += 1
-            if count == 0 or (path.suffix == ".toml" and count > 1):
-                raise RecordError(f"{path}: {count} records to write; .toml holds one, .jsonl at least one")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, unfinished.open("x", encoding="utf-8", newline="\n") as file:
+        count = 0
+        for record in records:
+            file.write(record.to_json() + "\n" if path.suffix == ".jsonl" else record.to_toml())
+            count += 1
+        if count == 0 or (path.suffix == ".toml" and count > 1):
+            raise RecordError(f"{path}: {count} records to write; .toml holds one, .jsonl at least one")
     return count

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from helpers import ALL_PRESETS, VARIANTS, first_turn
 
+from helpers import ALL_PRESETS, VARIANTS, first_turn
 from scopa_env import Game, IllegalAction, Move
 from scopa_env.actions import LAY, NUM_ACTIONS, TAKE, action_text
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.greedy import GreedyAgent
 from scopa_agents.learned import LearnedAgent, ModelError, Policy, PolicyAgent, observe_batch
 from scopa_agents.random_agent import RandomAgent
-
 from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, View, make_agent
 from scopa_env.agents import FunctionAgent, agent_names
 from scopa_env.cards import SETTEBELLO, value_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scopa_agents.arena import as_json, deal_games, duel, interval, margins, pairs, play_games, seatings
 
+from scopa_agents.arena import as_json, deal_games, duel, interval, margins, pairs, play_games, seatings
 from scopa_env import IllegalAction, Move, Rules, View, make_agent
 from scopa_env.engine.state import GAME
 

@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from helpers import refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from helpers import refusal
 from scopa_env.cards import (
     CARD_PATTERN,
     NUM_CARDS,

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reference
 import yaml
-from helpers import ALL_PRESETS, VARIANTS, refusal, rule_fields
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
+from helpers import ALL_PRESETS, VARIANTS, refusal, rule_fields
 from scopa_env import PRESETS, Rules
 from scopa_env.cases import Case, CaseFileError, check_file, load_cases, run_case
 

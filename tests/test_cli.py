@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import ALL_PRESETS
 
+from helpers import ALL_PRESETS
 from scopa_env.presets import PRESETS, source_of
 from scopa_env.rules import FIELD_NAMES
 

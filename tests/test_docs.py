@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from make_docs import ROOT, generated
 
 import scopa_env
+from make_docs import ROOT, generated
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 MODULES = ("scopa_env.game", "scopa_env.aec", "scopa_env.single")

@@ -15,10 +15,10 @@ import numpy as np
 import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
-from helpers import ALL_PRESETS, VARIANTS
 from pettingzoo.test import api_test, seed_test
 
 import scopa_env
+from helpers import ALL_PRESETS, VARIANTS
 from scopa_env import Game, IllegalAction, Move, ScopaEnv, View, raw_env
 
 SHORT = "scopa:target=3"

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import pickle
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
 import pytest
+
 import reference
 from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, contents, play_randomly, random_game, rule_fields
-
 from scopa_env import Game, Move, Rules, View, batch
 from scopa_env.actions import IllegalAction
 from scopa_env.cards import CardError, parse_card, value_of
 from scopa_env.engine.state import GAME
-from scopa_env.game import VoidDeal, check_deck
+from scopa_env.game import Play, VoidDeal, check_deck
 from scopa_env.notation import AmbiguousMove, IllegalMove, NotationError, PositionError
 from scopa_env.observation import PIECES
 from scopa_env.rules import RulesError
@@ -201,19 +203,24 @@ def test_samples_vary(text: str) -> None:
     assert len({view.sample(seed).text() for seed in range(12)}) > 1
 
 
+def illegal_play(table: Game | View, hands: Sequence[Sequence[int]]) -> Play | None:
+    """Return a play since the last deal that was illegal if the seats now hold `hands`."""
+    rules, fields = table.rules, rule_fields(table.rules)
+    since = rules.players * rules.hand_size - sum(table.hand_sizes)
+    held = [set(hand) for hand in hands]
+    cards = set(table.table)
+    for play in table.plays[len(table.plays) - since :][::-1]:
+        cards = (cards - {play.move.card}) | set(play.move.captured)
+        held[play.seat].add(play.move.card)
+        legal = reference.legal_plays(fields, frozenset(held[play.seat]), frozenset(cards))
+        if (play.move.card, frozenset(play.move.captured)) not in legal:
+            return play
+    return None
+
+
 def check_earlier_plays(game: Game) -> None:
     """Every play since the last deal was legal with the hand that the seat then held."""
-    rules, fields = game.rules, rule_fields(game.rules)
-    plays = list(game.plays)
-    since = rules.players * rules.hand_size - sum(game.hand_sizes)
-    hands = [set(hand) for hand in game.hands]
-    table = set(game.table)
-    for play in plays[len(plays) - since :][::-1]:
-        seat, move = play.seat, play.move
-        table = (table - {move.card}) | set(move.captured)
-        hands[seat].add(move.card)
-        legal = reference.legal_plays(fields, frozenset(hands[seat]), frozenset(table))
-        assert (move.card, frozenset(move.captured)) in legal, (game.text(), seat, move)
+    assert illegal_play(game, game.hands) is None, game.text()
 
 
 @pytest.mark.parametrize(
@@ -229,6 +236,56 @@ def test_samples_never_contradict_a_card_that_was_laid(text: str) -> None:
             for observer in range(game.rules.players):
                 check_earlier_plays(game.view(observer).sample(rng.randrange(1 << 30)))
             game.push(rng.choice(game.legal_moves))
+
+
+def test_samples_where_hardly_any_hand_is_possible() -> None:
+    """Seat 3 can only hold the ace of swords here; drawing the hands one after the other gets stuck."""
+    rng = random.Random(79)
+    game = Game("german_4p", seed=79)
+    while len(game.plays) < 29:
+        game.push(rng.choice(game.legal_moves))
+    drawn = [game.view(1).sample(seed) for seed in range(300)]
+    for sample in drawn:
+        check_earlier_plays(sample)
+    assert len({sample.hands for sample in drawn}) > 1
+
+
+def test_constrained_samples_are_even() -> None:
+    """Two hands, one of them constrained so that rejection mostly fails: every possible deal equally often."""
+    text = "scopone:obligation=hand"
+    rng = random.Random(2)
+    checked = 0
+    for seed in range(40):
+        game = Game(text, seed=seed)
+        while len(game.plays) < 29:
+            game.push(rng.choice(game.legal_moves))
+        view = game.view(game.seat)
+        every = possible_hands(view)
+        if not 6 <= len(every) <= 40:
+            continue
+        draws = 100 * len(every)
+        counts = Counter(view.sample(k).hands for k in range(draws))
+        assert set(counts) <= every
+        chi_square = sum((counts[hands] - 100) ** 2 / 100 for hands in every)
+        freedom = len(every) - 1
+        assert abs(chi_square - freedom) < 6 * (2 * freedom) ** 0.5
+        checked += 1
+    assert checked >= 5
+
+
+def possible_hands(view: View) -> set[tuple[tuple[int, ...], ...]]:
+    """Every deal of the hidden cards under which all earlier plays were legal, by brute force."""
+    found = set()
+    sizes = view.hand_sizes
+    seats = [seat for seat in range(view.rules.players) if seat != view.observer and sizes[seat]]
+    for order in itertools.permutations(view.unseen):
+        hands = list(view.hands)
+        at = 0
+        for seat in seats:
+            hands[seat] = tuple(sorted(order[at : at + sizes[seat]]))
+            at += sizes[seat]
+        found.add(tuple(hands))
+    return {hands for hands in found if illegal_play(view, hands) is None}
 
 
 # what is refused

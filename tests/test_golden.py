@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 
 import pytest
+
 import reference
 from helpers import ALL_PRESETS, rule_fields
 from make_golden import golden_record, perft
-
 from scopa_env import Game, Rules
 from scopa_env.record import read_records
 

@@ -6,10 +6,10 @@ import random
 from typing import Any
 
 import pytest
-from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, random_game, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, random_game, refusal
 from scopa_env import Game, Move, Rules, View
 from scopa_env.cards import parse_card, parse_cards
 from scopa_env.notation import (

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, random_game
 
+from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, random_game
 from scopa_env import Game, Rules, batch, observation
 from scopa_env.cards import to_mask
 from scopa_env.observation import PIECES, RULE_BITS, Piece, observation_size, pieces, state_pieces, state_size

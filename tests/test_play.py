@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from helpers import ALL_PRESETS, SHORT_MATCHES
 from rich.console import Console
+
+from helpers import ALL_PRESETS, SHORT_MATCHES
 from scopa_agents import play_text
 from scopa_agents.play import Quit, Session, play_command
-
 from scopa_env import Game, IllegalMove, Move, Rules, View, make_agent
 from scopa_env.cards import card_text, parse_card, parse_cards
 from scopa_env.record import read_records

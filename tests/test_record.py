@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import tomli_w
-from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, contents, play_randomly, random_game, refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, contents, play_randomly, random_game, refusal
 from scopa_env import Game, Rules, View
 from scopa_env.record import GameRecord, RecordError, Result, RoundRecord, read_records, write_records
 

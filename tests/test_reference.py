@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+
 import reference
 from helpers import ALL_PRESETS, VARIANTS, rule_fields
-
 from scopa_env import Game, Move, Rules
 from scopa_env.batch import settled
 from scopa_env.engine.captures import next_capture

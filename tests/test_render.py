@@ -6,8 +6,8 @@ import random
 import re
 
 import pytest
-from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, play_randomly
 
+from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, play_randomly
 from scopa_env import Game, Rules
 from scopa_env.cards import parse_cards
 from scopa_env.render.text import Names, scoresheet_text, table_text

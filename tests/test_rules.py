@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, refusal
 from scopa_env import PRESETS, Game, Rules
 from scopa_env.presets import source_of
 from scopa_env.rules import FIELD_NAMES, RulesError, preset_rules

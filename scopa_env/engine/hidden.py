@@ -16,6 +16,7 @@ from scopa_env.engine.state import HAND, NOBODY, UNKNOWN, first_seat, side_of
 from scopa_env.kernel import kernel
 
 _TRIES = 32
+_MOST_ROUNDS = 1000
 
 
 @kernel
@@ -129,51 +130,62 @@ def _swap(game: Any, place: int, other: int) -> None:
 
 
 @kernel
-def _pick_allowed(game: Any, place: int, end: int, forbidden: Any) -> None:
-    """Bring a random card of deck[place:end] that is not forbidden to `place`; any card if there is none."""
-    allowed = 0
-    for other in range(place, end):
-        if bit(int(game["deck"][other])) & forbidden == NONE:
-            allowed += 1
-    if allowed == 0:
-        return
-    skip = random_below(game, allowed)
-    for other in range(place, end):
-        if bit(int(game["deck"][other])) & forbidden == NONE:
-            if skip == 0:
-                _swap(game, place, other)
-                return
-            skip -= 1
+def _forbidden_at(rules: Any, game: Any, place: int, first: int) -> Any:
+    """Return the cards that the seat whose hand gets deck[`place`] cannot hold; nothing for places of the stock."""
+    end = first
+    for seat in range(int(rules["players"])):
+        end += int(game["hidden"][seat])
+        if place < end:
+            return ruled_out(rules, game, seat)
+    return NONE
 
 
 @kernel
-def _fits(rules: Any, game: Any, place: int) -> bool:
-    """Say whether the hands that deck[place:] would fill hold no card that was ruled out."""
+def _misfits(rules: Any, game: Any, place: int, other: int, first: int) -> int:
+    """Return how many of two places of `deck` hold a card that was ruled out there."""
+    count = 0
+    if bit(int(game["deck"][place])) & _forbidden_at(rules, game, place, first) != NONE:
+        count += 1
+    if bit(int(game["deck"][other])) & _forbidden_at(rules, game, other, first) != NONE:
+        count += 1
+    return count
+
+
+@kernel
+def _fits(rules: Any, game: Any, first: int, end: int) -> bool:
+    """Say whether no place of deck[first:end] holds a card that was ruled out there."""
     if rules["obligation"] != HAND:
         return True
-    for seat in range(int(rules["players"])):
-        forbidden = ruled_out(rules, game, seat) if game["hidden"][seat] else NONE
-        for _ in range(int(game["hidden"][seat])):
-            if bit(int(game["deck"][place])) & forbidden != NONE:
-                return False
-            place += 1
+    for place in range(first, end):
+        if _misfits(rules, game, place, place, first) > 0:
+            return False
     return True
 
 
 @kernel
+def _swap_randomly(rules: Any, game: Any, first: int, end: int, steps: int) -> None:
+    """Swap random places of deck[first:end], but never so that more of them hold a card that was ruled out."""
+    for _ in range(steps):
+        place = first + random_below(game, end - first)
+        other = first + random_below(game, end - first)
+        before = _misfits(rules, game, place, other, first)
+        _swap(game, place, other)
+        if _misfits(rules, game, place, other, first) > before:
+            _swap(game, place, other)
+
+
+@kernel
 def _shuffle_hidden(rules: Any, game: Any, first: int, end: int) -> None:
-    """Shuffle deck[first:end], again as long as a hand got a card that was ruled out; in the end card by card."""
+    """Shuffle deck[first:end] so that no hand gets a card that was ruled out."""
     for _ in range(_TRIES):
         for place in range(end - 1, first, -1):
             _swap(game, place, first + random_below(game, place - first + 1))
-        if _fits(rules, game, first):
+        if _fits(rules, game, first, end):
             return
-    place = first
-    for seat in range(int(rules["players"])):
-        forbidden = ruled_out(rules, game, seat) if game["hidden"][seat] else NONE
-        for _ in range(int(game["hidden"][seat])):
-            _pick_allowed(game, place, end, forbidden)
-            place += 1
+    for _ in range(_MOST_ROUNDS):
+        _swap_randomly(rules, game, first, end, 20 * (end - first))
+        if _fits(rules, game, first, end):
+            return
 
 
 @kernel
@@ -181,8 +193,8 @@ def fill(rules: Any, game: Any) -> None:
     """Draw every card whose place `game` does not know, from its own generator.
 
     Every deal of the hidden cards that agrees with the counts is equally likely.  Under ``obligation="hand"`` deals in
-    which a seat laid a card although it could capture are excluded: by rejection, and if that fails often, card by card
-    (then the law is uniform for one constrained seat and close to it for several).
+    which a seat laid a card although it could capture are excluded: by rejection, and if that fails often, by a random
+    walk over swaps, whose limit is again the uniform law.
     """
     end = _end_of_hidden(rules, game)
     place = _gather_hidden(rules, game)

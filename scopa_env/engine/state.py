@@ -44,14 +44,14 @@ GAME = np.dtype(
         ("piles", "u8", MAX_PLAYERS),  # by side: cards won this round
         ("played", "u8", MAX_PLAYERS),  # by seat: cards played this round
         ("captured", "u8", NUM_CARDS),  # by play of this round: table cards it took
+        ("points", "i4", MAX_PLAYERS),  # by side: points of the round that is over, else zero
+        ("totals", "i4", MAX_PLAYERS),  # by side: points of the current set up to the last scored round
+        ("rounds", "i4"),  # rounds finished in this match
         ("cards", "u1", NUM_CARDS),  # by play of this round: the hand card
         ("deck", "u1", NUM_CARDS),  # the deck in dealing order; deck[dealt:] is the stock
         ("hidden", "u1", MAX_PLAYERS),  # by seat: cards in hand that this record does not know
         ("sweeps", "u1", MAX_PLAYERS),  # by side: sweeps of this round
-        ("points", "i4", MAX_PLAYERS),  # by side: points of the round that is over, else zero
-        ("totals", "i4", MAX_PLAYERS),  # by side: points of the current set up to the last scored round
         ("sets", "u1", MAX_PLAYERS),  # by side: sets won
-        ("rounds", "i4"),  # rounds finished in this match
         ("dealt", "u1"),  # cards of the deck that have left the stock
         ("deals", "u1"),  # times that hands have been dealt this round
         ("plays", "u1"),  # plays made this round

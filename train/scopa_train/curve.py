@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from scopa_agents.arena import Pairing
-
 from scopa_train.report import write_json
 
 

@@ -17,15 +17,15 @@ import gymnasium
 import torch
 from cyclopts import Parameter
 from sb3_contrib import MaskablePPO
-from scopa_agents.arena import Pairing, duel
-from scopa_agents.arena_table import Bar, pairing_table, progress_bar
-from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
-from scopa_agents.learned import Policy, PolicyAgent
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
+from scopa_agents.arena import Pairing, duel
+from scopa_agents.arena_table import Bar, pairing_table, progress_bar
+from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
+from scopa_agents.learned import Policy, PolicyAgent
 from scopa_env import Rules, ScopaEnv
 from scopa_train.curve import Curve
 from scopa_train.report import write_json
