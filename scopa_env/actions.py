@@ -12,6 +12,7 @@ the only one left is taken by the engine.  So each legal move has exactly one se
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,17 @@ from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask, to_mask
 from scopa_env.engine.play import LAY, NUM_ACTIONS, TAKE
 from scopa_env.engine.state import NOBODY
 
-__all__ = ["LAY", "NUM_ACTIONS", "TAKE", "IllegalAction", "Move", "action_text", "actions_of", "move_of"]
+__all__ = [
+    "LAY",
+    "NUM_ACTIONS",
+    "TAKE",
+    "IllegalAction",
+    "Move",
+    "action_text",
+    "actions_of",
+    "check_action",
+    "move_of",
+]
 
 
 class IllegalAction(ValueError):
@@ -97,3 +108,17 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
         left = [card for card in move.captured if not chosen >> card & 1]
         actions.append(TAKE + left[0] if left else LAY)
     return actions
+
+
+def check_action(action: object) -> int:
+    """Return an action as an int.
+
+    Raises:
+        IllegalAction: it is no whole number.
+    """
+    try:
+        if not isinstance(action, bool | np.bool_):
+            return operator.index(action)  # type: ignore[arg-type]  # that is what is tried
+    except TypeError:
+        pass
+    raise IllegalAction(f"action {action!r}: allowed are whole numbers 0 .. {NUM_ACTIONS - 1}")

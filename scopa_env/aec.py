@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,38 +19,13 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from scopa_env import observation
-from scopa_env.actions import NUM_ACTIONS, IllegalAction
-from scopa_env.episode import Array, Episode, EpisodeSettings, check_choice
+from scopa_env.actions import NUM_ACTIONS, check_action
+from scopa_env.episode import Array, Episode, EpisodeSettings
 from scopa_env.game import Game, View
+from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
-
-RENDER_MODES = ("ansi",)
-
-
-def check_action(action: object) -> int:
-    """Return an action as an int.
-
-    Raises:
-        IllegalAction: it is no whole number.
-    """
-    try:
-        if not isinstance(action, bool | np.bool_):
-            return operator.index(action)  # type: ignore[arg-type]  # that is what is tried
-    except TypeError:
-        pass
-    raise IllegalAction(f"action {action!r}: allowed are whole numbers 0 .. {NUM_ACTIONS - 1}")
-
-
-def observation_box(players: int) -> spaces.Box:
-    """Return the space of an observation: int8[D] of 0/1."""
-    return spaces.Box(0, 1, (observation.observation_size(players),), np.int8)
-
-
-def history_box() -> spaces.Box:
-    """Return the space of a history: int8[40, 88] of 0/1."""
-    return spaces.Box(0, 1, (observation.HISTORY_PLAYS, observation.HISTORY_FEATURES), np.int8)
+from scopa_env.spaces import action_space, observation_space
 
 
 class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
@@ -93,29 +67,20 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         settings = EpisodeSettings(Rules.of(rules), episode, reward, illegal, forfeit_margin)
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
         self.rules = settings.rules
         self.history = bool(history)
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self._episode = Episode(settings)
         players = self.rules.players
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
-        self.observation_spaces = {agent: self._space() for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: observation_space(players, mask=True, history=self.history) for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self._side = [seat % self.rules.sides for seat in range(players)]
         self._observed: tuple[int, Array, Array] | None = None
-
-    def _space(self) -> spaces.Dict:
-        parts: dict[str, spaces.Space[Any]] = {
-            "observation": observation_box(self.rules.players),
-            "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-        }
-        if self.history:
-            parts["history"] = history_box()
-        return spaces.Dict(parts)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of `agent`, the same object each time."""

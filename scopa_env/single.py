@@ -16,13 +16,14 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move
-from scopa_env.aec import RENDER_MODES, check_action, history_box, observation_box
+from scopa_env.actions import IllegalAction, Move, check_action
 from scopa_env.agents import Agent, AgentSpec, make_agent
-from scopa_env.episode import Episode, EpisodeSettings, check_choice
+from scopa_env.episode import Episode, EpisodeSettings
 from scopa_env.game import Game, View, check_seat
+from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
+from scopa_env.spaces import action_space, observation_space
 
 Specs = AgentSpec | Sequence[AgentSpec]
 
@@ -85,11 +86,9 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         settings = EpisodeSettings(Rules.of(rules), episode, reward, illegal, forfeit_margin)
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
         self.rules = settings.rules
         self.history = bool(history)
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self._opponent_specs = _pool("opponent", opponent)
         self._partner_specs = [] if partner is None else _pool("partner", partner)
         self._fixed_seat = None if seat is None else check_seat("seat", seat, self.rules)
@@ -98,11 +97,10 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self._episode = Episode(settings)
         self.seat = 0
         self._owed = 0.0  # what the learner's side earned before its first step
-        box = observation_box(self.rules.players)
-        self.observation_space: spaces.Space[Any] = (
-            spaces.Dict({"observation": box, "history": history_box()}) if self.history else box
+        self.observation_space: spaces.Space[Any] = observation_space(
+            self.rules.players, mask=False, history=self.history
         )
-        self.action_space: spaces.Space[Any] = spaces.Discrete(NUM_ACTIONS)
+        self.action_space: spaces.Space[Any] = action_space()
 
     def _make_agents(self, rng: np.random.Generator | None = None) -> None:
         """Make the agents of both pools, with seeds from `rng`."""
