@@ -169,8 +169,8 @@ def read_fields(ident: str, item: dict[Any, Any], presets: Mapping[str, Rules]) 
 
 def _rules_of_case(fields: Any, presets: Mapping[str, Rules]) -> Rules:
     try:
-        changes = dict(as_mapping(fields))
-        name = changes.pop("preset", None)
+        changes = {"preset": fields} if isinstance(fields, str) else dict(as_mapping(fields))
+        name = changes.pop("preset", "scopa")
         if not isinstance(name, str):
             raise refuse(name, "a preset")
         base = preset_rules(name) if name in PRESETS or name not in presets else presets[name]

@@ -240,8 +240,8 @@ BAD_CASES: list[tuple[Any, str]] = [
     ({**LEGAL, "type": ["legal"]}, "case l: type: ['legal']: expected one of legal"),
     (without({**LEGAL, "type": "x"}, "id"), "case number 1: type: 'x'"),
     (without(LEGAL, "rules"), "case l: rules: None: expected a mapping"),
-    ({**LEGAL, "rules": "scopa"}, "case l: rules: 'scopa': expected a mapping"),
-    ({**LEGAL, "rules": {}}, "case l: rules: None: expected a preset"),
+    ({**LEGAL, "rules": 5}, "case l: rules: 5: expected a mapping"),
+    ({**LEGAL, "rules": {"preset": None}}, "case l: rules: None: expected a preset"),
     ({**LEGAL, "rules": {"preset": "scoppa"}}, "case l: rules: rules 'scoppa': did you mean 'scopa'?"),
     ({**LEGAL, "rules": {"preset": ["scopa"]}}, "case l: rules: ['scopa']: expected a preset"),
     (with_field(LEGAL, "rules", playrs=3), "case l: rules: rules field 'playrs': "),
@@ -563,3 +563,10 @@ def test_cases_from_random_games_of_the_reference_pass(text: str, tmp_path: Path
         maker.round()
         maker.match()
     assert check(write(tmp_path, maker.cases)) == ((len(maker.cases), 0), [])
+
+
+@pytest.mark.parametrize("rules", ["scopa", {}, {"preset": "scopa"}])
+def test_rules_may_be_a_name_alone_or_the_default(rules: object, tmp_path: Path) -> None:
+    file = tmp_path / "cases.yaml"
+    file.write_text(yaml.safe_dump({"cases": [{**LEGAL, "rules": rules}]}), "utf-8")
+    assert load_cases(file).cases[0].rules == Rules.preset("scopa")
