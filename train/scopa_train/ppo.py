@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,14 +70,14 @@ class PPOSettings:
     "Duplicate deals of an evaluation against each of random and greedy."
     final_deals: int = 2000
     "Duplicate deals of the closing table."
-    threads: int = 0
-    "Threads of torch; 0: as many as there are cores. One thread and one seed give the same weights every time."
+    threads: int = 1
+    "Threads of torch. With one, the same seed gives the same weights every time; more hardly help so small a network."
     out: Path = Path("runs/ppo")
     "Folder of the results."
 
     def __post_init__(self) -> None:
         Rules.parse(self.rules)
-        for name in ("steps", "num_envs", "num_steps", "batch_size", "epochs", "evaluations"):
+        for name in ("steps", "num_envs", "num_steps", "batch_size", "epochs", "evaluations", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: allowed are whole numbers from 1")
         for name in ("eval_deals", "final_deals"):
@@ -186,7 +185,7 @@ def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
     ``curve.json``, ``result.json`` (settings, versions, arena) and TensorBoard's logs.
     """
     settings.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.threads or os.cpu_count() or 1)
+    torch.set_num_threads(settings.threads)
     set_random_seed(settings.seed)
     env = VecMonitor(DummyVecEnv([lambda: make_env(settings)] * settings.num_envs))
     model = make_model(settings, env)
