@@ -9,14 +9,15 @@ PYTEST := $(BIN)/python -m pytest $(WORKERS)
 TEST_TIME := about 5 minutes on 2 cores
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-slow lint check coverage bench-start clean distclean
+.PHONY: help setup train test test-nojit test-slow lint check coverage bench-start clean distclean
 
 help:
-	@echo "make train        set up, train an agent for 4 minutes, show how it plays"
+	@echo "make train        set up, train an agent (3 to 4 minutes), show how it plays"
 	@echo "make test         set up, run the tests ($(TEST_TIME))"
 	@echo "make setup        only create .venv and install into it (needs Python 3.11+, git, make)"
-	@echo "make check        format, lint, types, import rules, tests"
+	@echo "make check        format, lint, types, import rules, tests, some of them with the JIT off"
 	@echo "make lint         the same without the tests"
+	@echo "make test-nojit   cases and random rounds with the JIT off"
 	@echo "make test-slow    the tests that take long"
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
 	@echo "make bench-start  first-use cost: import, first step on a cold and a warm cache"
@@ -47,7 +48,11 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint test
+check: lint test test-nojit
+
+test-nojit: $(STAMP)
+	@echo "Running the cases, random rounds and small tables with the JIT off: about 1 minute."
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "nojit and not slow" tests/test_cases.py tests/test_reference.py
 
 coverage: $(STAMP)
 	$(BIN)/coverage erase

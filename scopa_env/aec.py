@@ -21,7 +21,7 @@ from pettingzoo import AECEnv
 
 from scopa_env.actions import NUM_ACTIONS, check_action
 from scopa_env.episode import Array, Episode, EpisodeSettings
-from scopa_env.game import Game, View
+from scopa_env.game import Game, View, check_seed
 from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
@@ -79,7 +79,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
             agent: observation_space(players, mask=True, history=self.history) for agent in self.possible_agents
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
-        self._side = [seat % self.rules.sides for seat in range(players)]
+        self._side = [self.rules.side_of(seat) for seat in range(players)]
         self._observed: tuple[int, Array, Array] | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -101,7 +101,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         Raises:
             ValueError: an option that is not allowed; the running episode stays as it is.
         """
-        self._episode.reset(seed, options)
+        self._episode.reset(check_seed(seed), options)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -117,15 +117,15 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         self.agent_selection = self.possible_agents[seat]
         packed, mask = self._episode.observe(seat)
         self._observed = (seat, packed, mask)
-        self.infos[self.agent_selection] = {"action_mask": mask}
+        self.infos[self.agent_selection] = {"action_mask": mask.copy()}
 
     def observe(self, agent: str) -> dict[str, Array]:
         """Return what `agent` observes: fresh arrays."""
+        self._episode.check_running()
         seat = self._seats[agent]
         if self._observed is not None and self._observed[0] == seat:
             _, packed, mask = self._observed
             self._observed = None  # handed out once, so that every array is the caller's own
-            mask = mask.copy()
         else:
             packed, mask = self._episode.observe(seat)
         seen = {"observation": packed, "action_mask": mask}
@@ -135,7 +135,13 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
 
     def action_mask(self, agent: str) -> Array:
         """Return int8[81]: the legal actions of `agent`, all zero if it is not to act."""
+        self._episode.check_running()
         return self._episode.observe(self._seats[agent])[1]
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward since its last step, terminated, truncated and info of the selected agent."""
+        self._episode.check_running()
+        return super().last(observe)
 
     def step(self, action: Any) -> None:
         """Take an action of the selected agent; None for an agent whose episode has ended.
@@ -183,6 +189,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; it can be pickled."""
+        self._episode.check_running()
         names = ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos")
         faces = {name: getattr(self, name) for name in (*names, "agent_selection", "_skip_agent_selection")}
         return {"episode": self._episode.get_state(), "face": copy.deepcopy(faces)}

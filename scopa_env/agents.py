@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import operator
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
@@ -23,7 +24,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from scopa_env.actions import Move
+from scopa_env.actions import IllegalAction, Move
 from scopa_env.engine.state import Records
 from scopa_env.game import View
 from scopa_env.rules import Rules
@@ -69,6 +70,23 @@ class BatchAgent(Agent, Protocol):
 
 AgentSpec = str | Agent | Callable[[View], Move]
 """An agent by name, an agent, or a function from a `View` to a `Move`."""
+
+
+def as_move(agent: Agent, answer: object) -> Move:
+    """Return what an agent answered as a move of existing cards, legal or not.
+
+    Raises:
+        IllegalAction: it is none; the message names the agent.
+    """
+    try:
+        said: Any = answer
+        card, captured = said
+        move = Move(operator.index(card), tuple(sorted(map(operator.index, captured))))
+    except (TypeError, ValueError):
+        move = Move(-1)
+    if not move.exists or len(set(move.captured)) < len(move.captured):
+        raise IllegalAction(f"agent {agent.name!r}: {answer!r} is no move (a card id and the ids it takes)")
+    return move
 
 
 class FunctionAgent:
@@ -131,9 +149,10 @@ def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Ag
         found = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise AgentError(f"agent {spec!r}: {error}; registered names are {', '.join(agent_names())}") from None
-    if inspect.isclass(found):
-        takes_seed = "seed" in inspect.signature(found).parameters
-        found = found(seed=seed) if takes_seed else found()
+        if inspect.isclass(found):
+            takes_seed = "seed" in inspect.signature(found).parameters
+            found = found(seed=seed) if takes_seed else found()
+    except Exception as error:  # whatever a foreign module does when it is imported or called
+        names = ", ".join(agent_names())
+        raise AgentError(f"agent {spec!r}: {type(error).__name__}: {error}; registered names are {names}") from error
     return make_agent(found, seed)

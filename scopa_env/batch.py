@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scopa_env.engine import hidden, play, scoring
+from scopa_env.engine import hidden, play, scoring, state
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_match, start_round
 from scopa_env.engine.moves import first_action, next_move, random_move
@@ -259,6 +259,12 @@ def primiera(rules: Any, games: Any, out: Any) -> None:
 def finish_scored(rules: Any, games: Any) -> None:
     """Move the match of games[0] on by the round points that stand in ``points``."""
     scoring.finish_scored_round(rules[0], games[0])
+
+
+@kernel
+def first_player(rules: Any, games: Any) -> int:
+    """Return the seat that made the first play that games[0] holds."""
+    return state.first_player(rules[0], games[0])
 
 
 @kernel

@@ -197,10 +197,9 @@ class Episode:
         Raises:
             IllegalAction: the move is not legal.
         """
-        if not batch.play_one(self._record, self.records, int(move.card), Move(*move).mask):
-            table = self.game()
-            legal = ", ".join(map(str, table.legal_moves))
-            raise IllegalAction(f"move {Move(*move)} of seat {self.seat}: legal are {legal}")
+        if not batch.play_one(self._record, self.records, int(move.card), move.mask):
+            legal = ", ".join(map(str, self.game().legal_moves))
+            raise IllegalAction(f"move {move} of seat {self.seat}: legal are {legal}")
         return self._after_play()
 
     def _illegal(self, action: int) -> list[float]:
@@ -210,7 +209,7 @@ class Episode:
         self.over = True
         margin = self.settings.forfeit_margin or 0.0
         sides = self.rules.sides
-        loser = self.seat % sides
+        loser = self.rules.side_of(self.seat)
         rewards = [-margin if side == loser else margin / (sides - 1) for side in range(sides)]
         if self.settings.reward == "decided":
             rewards = [reward - paid for reward, paid in zip(rewards, over_others(self._paid), strict=True)]
@@ -274,18 +273,33 @@ class Episode:
 
     def game(self) -> Game:
         """Return a copy of the game, hidden cards included."""
+        self.check_running()
         return Game.from_records(self.rules, self.records.copy())
 
     def view(self, seat: int) -> View:
         """Return what `seat` knows."""
         return self.game().view(seat)
 
+    def check_running(self) -> None:
+        """Raise a RuntimeError if no episode has been started yet."""
+        if not self._seeded:
+            raise RuntimeError("call reset() first; no episode has been started")
+
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
+        self.check_running()
         state = {name: getattr(self, name) for name in ("records", "seat", "over", "forfeited_by", "_seeded", "_paid")}
-        return copy.deepcopy(state)
+        return {**copy.deepcopy(state), "rules": self.rules.text()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go back to a state that `get_state` returned."""
-        for name, value in copy.deepcopy(dict(state)).items():
+        """Go back to a state that `get_state` returned.
+
+        Raises:
+            ValueError: the state belongs to other rules.
+        """
+        state = dict(state)
+        of = state.pop("rules")
+        if of != self.rules.text():
+            raise ValueError(f"state: it belongs to the rules {of}, this environment plays {self.rules}")
+        for name, value in copy.deepcopy(state).items():
             setattr(self, name, value)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 
 def check_folder(path: Path) -> None:
-    """Raise FileNotFoundError if there is no folder for the file `path`: before long work whose result goes there."""
+    """Raise an OSError if `path` cannot be a file: to be called before long work whose result goes there."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {str(path.parent)!r}")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a folder, not a file")
 
 
 @contextmanager

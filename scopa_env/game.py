@@ -67,6 +67,19 @@ def seed_state(seed: int | None, game: int = 0) -> int:
     return int(split(np.uint64(whole), np.uint64(game)))
 
 
+def check_seed(seed: object) -> int | None:
+    """Return a seed as an int; None stays None.
+
+    Raises:
+        ValueError: it is no whole number from 0.
+    """
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or index(seed) < 0:
+        raise ValueError(f"seed={seed!r}: allowed are whole numbers from 0, and None")
+    return index(seed)
+
+
 def check_deck(rules: Rules, deck: str | Iterable[int | str]) -> list[int]:
     """Return a deck in dealing order as card ids.
 

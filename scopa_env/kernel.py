@@ -12,12 +12,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).resolve().parent
@@ -72,10 +71,20 @@ class _StampedCache(FunctionCache):
             warnings.warn(f"scopa_env: compiled code is not cached: {error}", stacklevel=2)
 
 
+class _NoCache(NullCache):
+    """Where nothing can be written every process compiles for itself, and says so."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        _announce()
+        return super().load_overload(sig, target_context)
+
+
 def kernel(function: F) -> F:
     """Compile `function` on first call (nogil, cached on disk where a folder can be written)."""
     dispatcher: Any = numba.njit(nogil=True)(function)
     if dispatcher is not function:  # the JIT is not disabled
-        with suppress(RuntimeError):  # numba: "no locator available": nowhere to write, so compile in each process
+        try:
             dispatcher._cache = _StampedCache(function)
+        except RuntimeError:  # numba: "no locator available": nowhere to write
+            dispatcher._cache = _NoCache()
     return cast(F, dispatcher)

@@ -177,11 +177,13 @@ class Position:
 
 
 def _contradictions(position: Position) -> Iterator[str]:
-    yield from _card_contradictions(position)
+    cards = list(_card_contradictions(position))
+    yield from cards
     yield from _hand_contradictions(position)
     yield from _pile_contradictions(position)
     yield from _play_contradictions(position)
-    yield from _match_contradictions(position)
+    if not cards:  # it scores the piles, which supposes that every card is in one place
+        yield from _match_contradictions(position)
 
 
 def _known_cards(position: Position) -> list[int]:
@@ -241,6 +243,8 @@ def _stock_contradictions(position: Position, deals: int | None) -> Iterator[str
     allowed = [first - each * n for n in range(1, rules.num_deals + 1)]
     if deals is not None:
         allowed = allowed[-1:]
+    if position.stock.known and position.stock.unknown:
+        yield "the stock is partly known; give all its cards in order, or ?n"
     if position.stock.count not in allowed:
         yield f"the stock holds {position.stock.count} cards; allowed are {', '.join(map(str, allowed))}"
 

@@ -22,6 +22,7 @@ from scopa_env.engine.play import NUM_ACTIONS, may_lay, playable_cards
 from scopa_env.engine.state import (
     NOBODY,
     PLAYING,
+    first_player,
     next_seat,
     relative_seat,
     relative_side,
@@ -382,7 +383,7 @@ def pack_history(rules: Any, game: Any, observer: int, words: Any) -> None:
     Bits of a row: card (40), table cards it took (40), seat relative to `observer` (6).
     """
     players = int(rules["players"])
-    seat = next_seat(rules, int(game["dealer"]))
+    seat = first_player(rules, game)
     for k in range(HISTORY_PLAYS):
         words[k, 0] = NONE
         words[k, 1] = NONE

@@ -221,6 +221,10 @@ class Rules:
         """Number of sides: two teams, or every player for himself."""
         return 2 if self.teams else self.players
 
+    def side_of(self, seat: int) -> int:
+        """Return the side of a seat: its team, or itself."""
+        return seat % self.sides
+
     @property
     def deck(self) -> tuple[int, ...]:
         """The ids of the cards in play, ascending."""
@@ -311,6 +315,9 @@ def _check_together(rules: Rules) -> None:
             raise _refuse("ace", rules.ace, "allowed with capture='fifteen' is 'normal'")
     if rules.target_tie == "draw" and rules.sets_to_win > 1:
         raise _refuse("target_tie", "draw", f"allowed with sets_to_win=1, not {rules.sets_to_win}")
+    scores = [getattr(rules, name) for name in FIELD_NAMES if name.endswith(("_points", "_bonus")) or name == "napola"]
+    if not any(value for value in scores if not isinstance(value, Mapping)):
+        raise _refuse("sweep_points", rules.sweep_points, "no category scores; allowed is at least one above 0")
     _check_deal(rules)
 
 

@@ -16,10 +16,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from scopa_env.actions import IllegalAction, Move, check_action
-from scopa_env.agents import Agent, AgentSpec, make_agent
+from scopa_env.actions import IllegalAction, check_action
+from scopa_env.agents import Agent, AgentSpec, as_move, make_agent
 from scopa_env.episode import Episode, EpisodeSettings
-from scopa_env.game import Game, View, check_seat
+from scopa_env.game import Game, View, check_seat, check_seed
 from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
@@ -41,8 +41,9 @@ def _seated(spec: AgentSpec, rng: np.random.Generator | None) -> Agent:
     """Make an agent from a name, or seed one that is handed in if it can be seeded."""
     seed = None if rng is None else int(rng.integers(1 << 32))
     agent = make_agent(spec, seed)
-    if seed is not None and not isinstance(spec, str) and hasattr(agent, "seed"):
-        agent.seed(seed)
+    reseed = getattr(agent, "seed", None)
+    if seed is not None and not isinstance(spec, str) and callable(reseed):
+        reseed(seed)
     return agent
 
 
@@ -91,6 +92,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self.render_mode = check_render_mode(render_mode)
         self._opponent_specs = _pool("opponent", opponent)
         self._partner_specs = [] if partner is None else _pool("partner", partner)
+        if self._partner_specs and not self.rules.teams:
+            raise ValueError(f"partner={partner!r}: allowed in team games only, not with {self.rules}")
         self._fixed_seat = None if seat is None else check_seat("seat", seat, self.rules)
         self._agents: list[Agent] = []
         self._make_agents()
@@ -120,6 +123,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         given = (options or {}).get("seat")
         if given is not None:
             check_seat("seat", given, self.rules)
+        seed = check_seed(seed)
         self._episode.reset(seed, options)
         super().reset(seed=seed)
         if seed is not None:
@@ -127,7 +131,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         drawn = int(self.np_random.integers(self.rules.players))
         fixed = self._fixed_seat if given is None else int(given)
         self.seat = drawn if fixed is None else fixed
-        self._side = self.seat % self.rules.sides
+        self._side = self.rules.side_of(self.seat)
         self._seat_agents()
         self._owed = self._play_others()
         return self._observation(), self._info()
@@ -136,9 +140,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         """Draw who plays the other seats in this episode."""
         opponent = self._draw(self._opponents)
         partner = self._draw(self._partners) if self._partners else opponent
-        sides = self.rules.sides
         seats = range(self.rules.players)
-        self._agents = [partner if seat % sides == self._side else opponent for seat in seats]
+        self._agents = [partner if self.rules.side_of(seat) == self._side else opponent for seat in seats]
 
     def _draw(self, pool: list[Agent]) -> Agent:
         return pool[int(self.np_random.integers(len(pool)))] if len(pool) > 1 else pool[0]
@@ -167,10 +170,10 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         reward = 0.0
         while not self._episode.over and self._episode.seat != self.seat:
             agent = self._agents[self._episode.seat]
-            move = agent.act(self._episode.view(self._episode.seat))
+            move = as_move(agent, agent.act(self._episode.view(self._episode.seat)))
             try:
-                paid = self._episode.play(Move(*move))
-            except (IllegalAction, TypeError) as error:
+                paid = self._episode.play(move)
+            except IllegalAction as error:
                 raise IllegalAction(f"agent {agent.name!r}: {error}") from None
             if paid is not None:
                 reward += paid[self._side]
@@ -187,6 +190,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return bool[81]: the learner's legal actions (the name that sb3-contrib looks for)."""
+        self._episode.check_running()
         return self._mask.astype(np.bool_)
 
     def game(self) -> Game:
@@ -199,6 +203,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
+        self._episode.check_running()
         names = (
             "seat",
             "_side",

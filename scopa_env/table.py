@@ -116,7 +116,7 @@ class Table:
     @property
     def plays(self) -> tuple[Play, ...]:
         """The plays of this round, in order."""
-        first, players = self.dealer + 1, self.rules.players
+        first, players = batch.first_player(self.rules.record, self.records), self.rules.players
         cards = self.records["cards"][0].tolist()
         captured = self.records["captured"][0].tolist()
         return tuple(Play((first + k) % players, move_of(cards[k], captured[k])) for k in range(self._int("plays")))

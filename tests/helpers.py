@@ -27,6 +27,7 @@ VARIANTS = (
     "scopa:players=4,primiera_faces=0,primiera_missing=zero",
     "asso_piglia_tutto:obligation=none,ace_facing_ace=all,ace_on_empty=bank",
     "scopa_dassi:obligation=hand,ace_on_empty=bank,players=3",
+    "scopa_dassi:ace_facing_ace=all",
     "escoba:players=3,all_sevens_bonus=1",
     "escoba_site:obligation=hand,players=6,teams=true",
     "escoba:obligation=card,dealer_bonus=10:3+15:1+20:2",

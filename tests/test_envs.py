@@ -185,12 +185,19 @@ def test_decided_points_never_fall(rules: str) -> None:
     early = 0
     for seed in range(5):
         env.reset(seed=seed)
-        steps = []
+        steps, paid = [], [0.0] * env.rules.sides
         while not any(env.terminations.values()):
             env.step(random_action(env.action_mask(env.agent_selection), rng))
             steps.append(max(env.rewards.values()))
+            assert env._episode._paid == sorted_up(paid, env._episode._paid)
+            paid = env._episode._paid
         early += sum(reward > 0 for reward in steps[:-1])
     assert early > 0
+
+
+def sorted_up(before: list[float], now: list[float]) -> list[float]:
+    """The larger of two numbers for each side."""
+    return [max(pair) for pair in zip(before, now, strict=True)]
 
 
 @pytest.mark.parametrize("rules", ["scopa", TEAMS, THREE, SIX])
@@ -312,6 +319,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"position": 5}, "position 5"),
     ({"position": "escoba ?3/4d7c2b CdAc7s3b ?30 -/- 0/0 1 - 0"}, "its rules are escoba"),
     ({"position": "scopa ?3/4d7c2b CdAc7s3b ?29 -/- 0/0 1 - 0"}, "the stock holds 29"),
+    ({"position": "scopa ?3/4d7c2b CdAc7s3b Ad?29 -/- 0/0 1 - 0"}, "partly known"),
     ({"position": "scopa ?3/4d7c2b CdAc7s3b ?30 -/- 0/0 1 - 0", "dealer": 1}, "together with"),
 ]
 
@@ -560,6 +568,58 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
 def test_bad_opponents(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         ScopaEnv("scopa", **arguments)
+
+
+@pytest.mark.parametrize("seed", [-1, 2.5, "1", True])
+def test_a_bad_seed_changes_nothing(seed: Any) -> None:
+    for env in (scopa_env.env("scopa"), ScopaEnv("scopa")):
+        env.reset(seed=1)
+        before = env.game().text()
+        with pytest.raises(ValueError, match="seed="):
+            env.reset(seed=seed)
+        assert env.game().text() == before
+        env.reset(seed=np.int64(3))
+        again = env.game().text()
+        env.reset(seed=3)
+        assert env.game().text() == again
+
+
+def test_nothing_is_shown_before_the_first_reset() -> None:
+    env, single = scopa_env.env("scopa", render_mode="ansi"), ScopaEnv("scopa", render_mode="ansi")
+    calls = [env.game, env.state, env.last, env.render, env.get_state, lambda: env.observe("player_0")]
+    calls += [lambda: env.view("player_0"), lambda: env.action_mask("player_0")]
+    calls += [single.game, single.view, single.render, single.get_state, single.action_masks]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="reset"):
+            call()
+
+
+def test_a_state_of_other_rules_is_refused() -> None:
+    for make in (scopa_env.env, ScopaEnv):
+        env, other = make("scopa"), make("escoba")
+        env.reset(seed=1)
+        other.reset(seed=1)
+        with pytest.raises(ValueError, match="belongs to the rules scopa"):
+            other.set_state(env.get_state())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, 7, "7d", (50,), (50, ()), (0, (70,)), (0, (-1,)), (0, None), (0.5, ()), (0, (1, 1)), Move(0, (1.5,))],
+)
+def test_answers_of_agents_that_are_no_moves(answer: Any) -> None:
+    from scopa_agents.arena import duel
+
+    env = ScopaEnv("scopa", opponent=lambda view: answer, seat=0)
+    with pytest.raises(IllegalAction, match="is no move"):
+        env.reset(seed=1, options={"dealer": 0})
+    with pytest.raises(IllegalAction, match="is no move"):
+        duel(lambda view: answer, "random", "scopa", 2)
+
+
+def test_a_partner_needs_a_team() -> None:
+    with pytest.raises(ValueError, match="team games only"):
+        ScopaEnv("scopa", partner="greedy")
 
 
 def test_steps_out_of_order() -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+import numba
 import numpy as np
 import pytest
 
@@ -203,10 +204,11 @@ def test_samples_vary(text: str) -> None:
     assert len({view.sample(seed).text() for seed in range(12)}) > 1
 
 
-def illegal_play(table: Game | View, hands: Sequence[Sequence[int]]) -> Play | None:
-    """Return a play since the last deal that was illegal if the seats now hold `hands`."""
+def illegal_play(table: Game | View, hands: Sequence[Sequence[int]], since: int | None = None) -> Play | None:
+    """Return one of the last `since` plays (None: since the deal) that was illegal if the seats now hold `hands`."""
     rules, fields = table.rules, rule_fields(table.rules)
-    since = rules.players * rules.hand_size - sum(table.hand_sizes)
+    if since is None:
+        since = rules.players * rules.hand_size - sum(table.hand_sizes)
     held = [set(hand) for hand in hands]
     cards = set(table.table)
     for play in table.plays[len(table.plays) - since :][::-1]:
@@ -250,6 +252,7 @@ def test_samples_where_hardly_any_hand_is_possible() -> None:
     assert len({sample.hands for sample in drawn}) > 1
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="minutes of drawing")
 def test_constrained_samples_are_even() -> None:
     """Two hands, one of them constrained so that rejection mostly fails: every possible deal equally often."""
     text = "scopone:obligation=hand"
@@ -286,6 +289,35 @@ def possible_hands(view: View) -> set[tuple[tuple[int, ...], ...]]:
             at += sizes[seat]
         found.add(tuple(hands))
     return {hands for hands in found if illegal_play(view, hands) is None}
+
+
+@pytest.mark.parametrize("text", ["scopa", "german", "german_4p", "bga_scopa:players=3"])
+def test_plays_after_a_position_belong_to_the_seats_that_made_them(text: str) -> None:
+    """Also where the position's turn is not the first seat's; samples then agree with them."""
+    rng = random.Random(text)
+    for seed in range(12):
+        game = Game(text, seed=seed)
+        for _ in range(rng.randrange(1, 12)):
+            game.push(rng.choice(game.legal_moves))
+        again = Game.from_text(game.text())
+        made = []
+        while not again.round_over:
+            made.append(again.seat)
+            again.push(rng.choice(again.legal_moves))
+            assert [play.seat for play in again.plays] == made
+            view = again.view(rng.randrange(again.rules.players))
+            tokens = np.empty((1, 40, 11), np.uint64)
+            seats = np.array([view.observer])
+            batch.histories(again.rules.record, view.records, seats, np.empty((40, 2), np.uint64), tokens)
+            relative = [(seat - view.observer) % again.rules.players for seat in made]
+            assert tokens.view(np.int8)[0, : len(made), 80:].argmax(axis=1).tolist() == relative
+            check_plays_since(view.sample(rng.randrange(1 << 30)), len(made))
+
+
+def check_plays_since(game: Game, count: int) -> None:
+    """The last `count` plays, as far as they are of this deal, were legal with the hands that the seats then held."""
+    since = min(game.rules.players * game.rules.hand_size - sum(game.hand_sizes), count)
+    assert illegal_play(game, game.hands, since) is None, game.text()
 
 
 # what is refused

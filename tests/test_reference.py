@@ -174,7 +174,7 @@ def brute_force_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_captures(table: frozenset[int]) -> None:
     """Every card, capture mode and priority on one table; brute force once per card and mode."""
     for value in range(1, 11):
-        card = next((s * 10 + value - 1 for s in (3, 2, 1, 0) if s * 10 + value - 1 not in table), value - 1)
+        card = card_beside(table, value)
         raw = {mode: reference.brute_sets(card, table, mode) for mode in ("match_or_sum", "fifteen")}
         for (mode, priority), rules in CAPTURE_RULES.items():
             expected = reference.apply_priority(card, table, raw[mode], priority)
@@ -185,21 +185,42 @@ def check_captures(table: frozenset[int]) -> None:
                 assert not one < other
 
 
-def check_obligations(table: frozenset[int], rng: random.Random) -> None:
-    """Every obligation, with a hand of three cards, through the legal moves."""
-    others = [card for card in range(40) if card not in table]
-    hand = frozenset(rng.sample(others, 3))
-    for (mode, priority), base in CAPTURE_RULES.items():
-        for obligation in OBLIGATIONS:
-            rules = base.replace(obligation=obligation)
-            expected = reference.legal_plays(rule_fields(rules), hand, table)
-            found = legal_moves(rules, hand, table)
+ACE_RULES = [
+    Rules(ace="takes_all", ace_facing_ace=facing, ace_scopa=scopa, ace_on_empty=empty, priority=priority)
+    for facing in ("ace_only", "all")
+    for scopa in (False, True)
+    for empty, priority in (("place", "single"), ("bank", "none"))
+]
+GAMES_BY_RULES = {
+    rules: Game(rules, seed=0, dealer=1)
+    for base in [*CAPTURE_RULES.values(), *ACE_RULES]
+    for rules in [base.replace(obligation=obligation) for obligation in OBLIGATIONS]
+}
+
+
+def check_obligations(table: frozenset[int]) -> None:
+    """Every obligation, for a hand with a card of each value and for each of its cards alone."""
+    cards = [card_beside(table, value) for value in range(1, 11)]
+    hand = frozenset(card for card in cards if card not in table)
+    for rules, game in GAMES_BY_RULES.items():
+        fields = rule_fields(rules)
+        aces = frozenset(card for card in hand if card % 10 == 0)
+        alone = [frozenset({card}) for card in (hand if rules.ace == "normal" else aces)]
+        for held in [hand, *(alone if rules.obligation == "hand" else [])]:
+            expected = reference.legal_plays(fields, held, table)
+            found = legal_moves(game, held, table)
             assert len(found) == len(set(found))
-            assert {(m.card, frozenset(m.captured)) for m in found} == expected, (mode, priority, obligation)
+            assert {(m.card, frozenset(m.captured)) for m in found} == expected, (rules, sorted(held), sorted(table))
 
 
-def legal_moves(rules: Rules, hand: frozenset[int], table: frozenset[int]) -> list[Move]:
-    game = Game(rules, seed=0, dealer=1)
+def card_beside(table: frozenset[int], value: int) -> int:
+    """A card of `value` that is not on the table, if there is one."""
+    cards = [10 * suit + value - 1 for suit in (3, 2, 1, 0)]
+    return next((card for card in cards if card not in table), cards[0])
+
+
+def legal_moves(game: Game, hand: frozenset[int], table: frozenset[int]) -> list[Move]:
+    """The legal moves of seat 0 with this hand on this table."""
     game.records["hands"][0, 0] = sum(1 << card for card in hand)
     game.records["table"][0] = sum(1 << card for card in table)
     return game.legal_moves
@@ -207,27 +228,26 @@ def legal_moves(rules: Rules, hand: frozenset[int], table: frozenset[int]) -> li
 
 @pytest.mark.nojit
 @pytest.mark.usefixtures("brute_force_once")
-def test_captures_on_every_table_of_three() -> None:
+def test_captures_and_obligations_on_every_table_of_three() -> None:
     for table in tables(3):
         check_captures(table)
+        check_obligations(table)
 
 
 @pytest.mark.usefixtures("brute_force_once")
 def test_captures_and_obligations_on_every_table_of_five() -> None:
-    rng = random.Random(5)
     every = tables(5)
     assert len(every) == 2993
     for table in every:
         check_captures(table)
-        check_obligations(table, rng)
+        check_obligations(table)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("brute_force_once")
 @pytest.mark.parametrize("size", [6, 7, 8, 9])
 def test_captures_and_obligations_on_larger_tables(size: int) -> None:
-    rng = random.Random(size)
     for table in tables(size):
         if len(table) == size:
             check_captures(table)
-            check_obligations(table, rng)
+            check_obligations(table)

@@ -153,7 +153,11 @@ def test_rank_features(text: str) -> None:
         ({"num_envs": -1}, "num_envs=-1"),
         ({"eval_deals": 1}, "eval_deals=1"),
         ({"rules": "skopa"}, "did you mean"),
-        ({"opponents": ()}, "opponents"),
+        ({"reward": "score"}, "reward='score'"),
+        ({"opponents": ("nobody",)}, "agent 'nobody'"),
+        ({"threads": 0}, "threads=0"),
+        ({"hidden": (0,)}, "hidden"),
+        ({"opponents": ()}, "opponent="),
     ],
 )
 def test_settings_that_are_not_allowed(settings: dict[str, Any], message: str) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 
 from scopa_env import batch
 from scopa_env.actions import IllegalAction, Move
-from scopa_env.agents import Agent, AgentSpec, BatchAgent, make_agent
+from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_move, make_agent
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records
-from scopa_env.game import View, seed_state
+from scopa_env.game import View, check_seed, seed_state
 from scopa_env.rules import Rules
 
 CHUNK = 256
@@ -79,12 +79,13 @@ def seatings(rules: Rules) -> Ints:
 
 
 def interval(means: Floats) -> tuple[float, float, float]:
-    """Return the mean of independent values and the ends of its 95 % interval (Student's t by expansion)."""
+    """Return the mean of independent values and the ends of its 95 % interval (Student's t, by expansion from 5 on)."""
     count = len(means)
     z = 1.959963984540054
     freedom = count - 1
     t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
     t += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    t = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764}.get(freedom, t)
     center = float(means.mean())
     half = float(t * means.std(ddof=1) / count**0.5)
     return center, center - half, center + half
@@ -114,7 +115,7 @@ def _decide(agent: Agent, rules: Rules, views: Records, seats: Ints) -> Ints | l
     """Return the agent's next action in each game, or whole moves if it acts on single views only."""
     if isinstance(agent, BatchAgent):
         return agent.act_batch(rules, views)
-    return [Move(*agent.act(View(rules, views[i : i + 1], int(seats[i])))) for i in range(len(views))]
+    return [as_move(agent, agent.act(View(rules, views[i : i + 1], int(seats[i])))) for i in range(len(views))]
 
 
 def _make(agent: Agent, rules: Rules, games: Records, decisions: Ints | list[Move]) -> None:
@@ -212,6 +213,7 @@ def duel(
     """
     rules = Rules.of(rules)
     check_deals(deals)
+    check_seed(seed)
     seeds = np.random.SeedSequence(seed).generate_state(2)
     agents = [make_agent(spec, int(one)) for spec, one in zip((a, b), seeds, strict=True)]
     clocks = [_Clock(), _Clock()]

@@ -15,6 +15,7 @@ from scopa_agents.arena import Pairing, as_json, check_deals, duel, pairs
 from scopa_agents.arena_table import pairing_table, progress_bar
 from scopa_env.agents import make_agent
 from scopa_env.files import check_folder, whole_file
+from scopa_env.game import check_seed
 from scopa_env.rules import Rules
 
 
@@ -41,6 +42,7 @@ def arena_command(
         raise ValueError(f"agents: {len(agents)} given; expected two or more, or one and --against")
     of = Rules.parse(rules)
     check_deals(deals)
+    check_seed(seed)
     to_stdout = str(json_file) == "-"
     if json_file is not None and not to_stdout:
         check_folder(json_file)

@@ -268,7 +268,7 @@ def play_command(
 
 def _spec(rules: Rules, seat: int, other: int, against: str, partner: str | None) -> str:
     """Return which agent plays the seat `other`; `seat` is the person's."""
-    same_side = other % rules.sides == seat % rules.sides
+    same_side = rules.side_of(other) == rules.side_of(seat)
     return partner if partner is not None and same_side else against
 
 

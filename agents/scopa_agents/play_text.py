@@ -68,7 +68,7 @@ class Cast:
     @property
     def side(self) -> int:
         """The person's side."""
-        return self.seat % self.rules.sides
+        return self.rules.side_of(self.seat)
 
     @property
     def names(self) -> Names:
@@ -84,7 +84,7 @@ class Cast:
             return "you"
         if self.rules.players == 2:
             return _short(agent.name)
-        if seat % self.rules.sides == self.side:
+        if self.rules.side_of(seat) == self.side:
             return "partner" if self.rules.players == 4 else f"partner {seat}"
         return f"{_short(agent.name)} {seat}"
 
@@ -150,7 +150,7 @@ def play_text(before: View, after: View, move: Move, cast: Cast) -> str:
 
 def _what_happened(before: View, after: View, move: Move) -> str:
     card = card_text(move.card)
-    side = before.seat % before.rules.sides
+    side = before.rules.side_of(before.seat)
     if move.captured:
         takes = f"{card} takes {cards_text(move.captured, ' ')}"
         if after.sweeps[side] > before.sweeps[side]:

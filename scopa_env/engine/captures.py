@@ -166,14 +166,6 @@ def next_options(rules: Any, card: int, table: Any, chosen: Any) -> Any:
 
 
 @kernel
-def captures_something(rules: Any, card: int, table: Any) -> bool:
-    """Say whether `card` can take anything from `table`."""
-    if rules["ace_takes_all"] and value_of(card) == 1:
-        return bool(table != NONE)
-    return bool((reachable_sums(table) >> word(target_of(rules, card))) & ONE != NONE)
-
-
-@kernel
 def capturing_cards(rules: Any, cards: Any, table: Any) -> Any:
     """Return which of `cards` can take anything from `table`."""
     sums = reachable_sums(table)

@@ -12,7 +12,7 @@ from typing import Any
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount
 from scopa_env.engine.captures import capturing_cards
 from scopa_env.engine.rng import random_below
-from scopa_env.engine.state import HAND, NOBODY, UNKNOWN, first_seat, side_of
+from scopa_env.engine.state import HAND, NOBODY, UNKNOWN, first_player, side_of
 from scopa_env.kernel import kernel
 
 _TRIES = 32
@@ -90,7 +90,7 @@ def ruled_out(rules: Any, game: Any, seat: int) -> Any:
         captured = game["captured"][k]
         laid_on_table = captured == NONE and table & bit(card) != NONE
         table = table & ~bit(card) | captured
-        player = (first_seat(rules, game) + k) % int(rules["players"])
+        player = (first_player(rules, game) + k) % int(rules["players"])
         if player == seat and laid_on_table:
             out |= capturing_cards(rules, rules["deck"], table)
     return out

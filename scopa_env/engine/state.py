@@ -147,6 +147,14 @@ def relative_side(rules: Any, side: int, observer: int) -> int:
 
 
 @kernel
+def first_player(rules: Any, game: Any) -> int:
+    """Return the seat that made the first of the plays that the record holds (of a position: the seat to act)."""
+    played = int(game["plays"]) - (1 if game["stage"] != PLAYING else 0)
+    players = int(rules["players"])
+    return (int(game["seat"]) - played + 40 * players) % players
+
+
+@kernel
 def first_seat(rules: Any, game: Any) -> int:
     """Return the seat that leads: the one after the dealer."""
     return next_seat(rules, int(game["dealer"]))

@@ -97,7 +97,7 @@ def _hand_text(table: Table, seat: int) -> str:
 def _seat_marks(table: Table, names: Names, seat: int) -> str:
     marks = []
     if table.rules.teams:
-        marks.append(names.sides[seat % table.rules.sides])
+        marks.append(names.sides[table.rules.side_of(seat)])
     if seat == table.dealer:
         marks.append("dealer")
     if seat == table.seat and not table.round_over:

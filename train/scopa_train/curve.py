@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scopa_agents.arena import Pairing
+from scopa_env.files import whole_file
 from scopa_train.report import write_json
 
 
@@ -45,5 +46,6 @@ class Curve:
         )
         axes.legend(loc="best", title="mean and 95 % interval")
         axes.grid(alpha=0.3)
-        figure.savefig(path, dpi=150)
+        with whole_file(path) as unfinished:
+            figure.savefig(unfinished, dpi=150, format="png")
         plt.close(figure)

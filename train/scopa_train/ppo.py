@@ -26,6 +26,7 @@ from scopa_agents.arena_table import Bar, pairing_table, progress_bar
 from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
 from scopa_agents.learned import Policy, PolicyAgent
 from scopa_env import Rules, ScopaEnv
+from scopa_env.files import whole_file
 from scopa_train.curve import Curve
 from scopa_train.report import write_json
 
@@ -83,8 +84,11 @@ class PPOSettings:
         for name in ("eval_deals", "final_deals"):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name}={getattr(self, name)}: allowed are whole numbers from 2")
-        if not self.opponents:
-            raise ValueError("opponents: give at least one agent")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
+        if self.num_envs * self.num_steps < 2:
+            raise ValueError("num_envs * num_steps: an update needs at least two decisions")
+        ScopaEnv(self.rules, opponent=self.opponents, reward=self.reward)  # refuses what it cannot play
 
 
 def make_env(settings: PPOSettings) -> gymnasium.Env[Any, Any]:
@@ -141,10 +145,8 @@ def export(model: MaskablePPO, settings: PPOSettings) -> Policy:
 
 
 def plain(settings: PPOSettings) -> dict[str, Any]:
-    """Return settings as JSON values."""
-    return {
-        key: str(value) if isinstance(value, Path) else value for key, value in dataclasses.asdict(settings).items()
-    }
+    """Return settings as JSON values, without the place of the results."""
+    return {key: value for key, value in dataclasses.asdict(settings).items() if key != "out"}
 
 
 class Watch(BaseCallback):
@@ -195,7 +197,8 @@ def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
         model.learn(settings.steps, callback=Watch(settings, curve, bar))
         bar.say(evaluate(model, settings, curve))
     seconds = time.monotonic() - begin
-    model.save(settings.out / "model.zip")
+    with whole_file(settings.out / "model.zip") as unfinished:
+        model.save(unfinished)
     policy = export(model, settings)
     policy.save(settings.out / "policy.safetensors")
     curve.save(settings.out)
