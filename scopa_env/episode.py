@@ -191,6 +191,14 @@ class Episode:
             return self._illegal(action)
         return self._after_play() if result else None
 
+    def mark(self) -> tuple[Any, ...]:
+        """Return what `go_back` needs; cheaper than `get_state`, and good for this episode only."""
+        return self.records.copy(), self.seat, self.over, self.forfeited_by, self._paid
+
+    def go_back(self, mark: tuple[Any, ...]) -> None:
+        """Undo everything since `mark`."""
+        self.records, self.seat, self.over, self.forfeited_by, self._paid = mark
+
     def play(self, move: Move) -> list[float] | None:
         """Make a whole move of the seat to act; returns as `act` does.
 

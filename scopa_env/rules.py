@@ -374,14 +374,12 @@ def value_text(value: Any) -> str:
 
 @lru_cache(maxsize=256)
 def _rules_text(rules: Rules, label: str) -> str:
-    """Name the preset with the fewest differences, `label` first, and the differences."""
-    best, changes = label, rules.changes_from(preset_rules(label))
-    for name in PRESETS:
-        other = rules.changes_from(preset_rules(name))
-        if len(other) < len(changes):
-            best, changes = name, other
-    tail = ",".join(f"{key}={value_text(value)}" for key, value in changes.items())
-    return f"{best}:{tail}" if tail else best
+    """Name the preset that the rules are, else `label` and the differences from it."""
+    for name in (label, *PRESETS):
+        if rules == preset_rules(name):
+            return name
+    changes = rules.changes_from(preset_rules(label))
+    return f"{label}:{','.join(f'{key}={value_text(value)}' for key, value in changes.items())}"
 
 
 @lru_cache(maxsize=64)

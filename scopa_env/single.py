@@ -133,7 +133,11 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self.seat = drawn if fixed is None else fixed
         self._side = self.rules.side_of(self.seat)
         self._seat_agents()
-        self._owed = self._play_others()
+        try:
+            self._owed = self._play_others()
+        except BaseException:
+            self._episode.over = True  # nothing to step in: `reset` again
+            raise
         return self._observation(), self._info()
 
     def _seat_agents(self) -> None:
@@ -159,9 +163,14 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         """
         if self._episode.over:
             raise RuntimeError("step: call reset() first; no episode is running")
-        paid = self._episode.act(check_action(action))
-        reward = self._owed if paid is None else self._owed + paid[self._side]
-        reward += self._play_others()
+        mark = self._episode.mark()
+        try:
+            paid = self._episode.act(check_action(action))
+            reward = self._owed if paid is None else self._owed + paid[self._side]
+            reward += self._play_others()
+        except BaseException:  # an agent failed, or a person interrupted it: the step was not made
+            self._episode.go_back(mark)
+            raise
         self._owed = 0.0
         return self._observation(), reward, self._episode.over, False, self._info()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scopa_agents.arena import as_json, deal_games, duel, interval, margins, pairs, play_games, seatings
-from scopa_env import IllegalAction, Move, Rules, View, make_agent
+from scopa_env import AgentError, IllegalAction, Move, Rules, View, make_agent
 from scopa_env.engine.state import GAME
 
 
@@ -144,6 +144,25 @@ def test_a_cheat_is_named() -> None:
 
     with pytest.raises(IllegalAction, match="agent 'cheat'"):
         duel(cheat, "random", "scopa", 2)
+
+
+def test_an_agent_that_fails_is_named() -> None:
+    def broken(view: View) -> Move:
+        raise ValueError("my own fault")
+
+    class Floats:
+        name = "floats"
+
+        def act(self, view: View) -> Move:
+            return view.legal_moves[0]
+
+        def act_batch(self, rules: Rules, views: Any) -> Any:
+            return [0.5] * len(views)
+
+    with pytest.raises(AgentError, match="agent 'broken' failed: ValueError: my own fault"):
+        duel(broken, "random", "scopa", 2)
+    with pytest.raises(IllegalAction, match="agent 'floats': act_batch returned float64"):
+        duel(Floats(), "random", "scopa", 2)
 
 
 @pytest.mark.parametrize("deals", [1, 0, -5, 2.5, True])

@@ -95,7 +95,11 @@ def test_arena_prints_a_table_and_writes_json(tmp_path: Path) -> None:
 
 def test_an_agent_of_ones_own_by_module_and_attribute(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def first(view):\n    return view.legal_moves[0]\n")
-    done = scopa("arena", "mine:first", "random", "--deals", "20", "--json", "-", cwd=tmp_path)
+    script = str(Path(sys.executable).parent / "scopa")
+    arguments = ("arena", "mine:first", "random", "--deals", "20", "--json", "-")
+    by_script = subprocess.run([script, *arguments], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert json.loads(by_script.stdout)["pairings"][0]["a"] == "first"
+    done = scopa(*arguments, cwd=tmp_path)
     assert json.loads(done.stdout)["pairings"][0]["a"] == "first"
 
 

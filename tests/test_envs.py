@@ -617,6 +617,36 @@ def test_answers_of_agents_that_are_no_moves(answer: Any) -> None:
         duel(lambda view: answer, "random", "scopa", 2)
 
 
+def test_a_step_that_an_opponent_spoils_is_not_made() -> None:
+    """An exception in an opponent, also a person's Ctrl-C, leaves the learner where it was."""
+    calls = []
+
+    def flaky(view: View) -> Move:
+        calls.append(view)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return view.legal_moves[0]
+
+    env = ScopaEnv("scopa", opponent=flaky, seat=0)
+    env.reset(seed=1, options={"dealer": 0})
+    before, masks = env.game().text(), env.action_masks()
+    action = int(np.flatnonzero(masks)[0])
+    with pytest.raises(KeyboardInterrupt):
+        env.step(action)
+    assert env.game().text() == before
+    assert np.array_equal(env.action_masks(), masks)
+    env.step(action)
+    assert env.game().seat == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # Gymnasium's word on what stable-baselines3 asks for
+def test_stable_baselines3_makes_the_registered_environment() -> None:
+    make_vec_env = pytest.importorskip("stable_baselines3.common.env_util").make_vec_env
+    env = make_vec_env("scopa_env:Scopa-v0", n_envs=2, seed=1)
+    assert env.reset().shape == (2, 592)
+    assert env.env_method("action_masks")[0].dtype == np.bool_
+
+
 def test_a_partner_needs_a_team() -> None:
     with pytest.raises(ValueError, match="team games only"):
         ScopaEnv("scopa", partner="greedy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -28,7 +29,7 @@ class Bar:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        self._progress.console.print(text, highlight=False)
+        self._progress.console.print(text, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -49,12 +50,13 @@ def progress_bar(what: str, total: int, unit: str) -> Iterator[Bar]:
 def pairing_table(pairings: Sequence[Pairing], console: Console | None = None) -> None:
     """Print results as a table."""
     deals = {pairing.deals for pairing in pairings}
-    of = f", {deals.pop()} duplicate deals" if len(deals) == 1 else ""
-    table = Table(title=f"{pairings[0].rules}{of}: points a round")
+    of = f", {deals.pop():,} duplicate deals" if len(deals) == 1 else ""
+    title = f"{pairings[0].rules}{of}: points a round, microseconds a move"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("agent", "against"):
-        table.add_column(heading)
-    for heading in ("margin", "95 % interval", "won", "drawn", "lost", "us a move"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, overflow="fold")
+    for heading in ("margin", "95 % interval", "won", "drawn", "lost", "us"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for one in pairings:
         shares = (f"{100 * count / one.games:.1f} %" for count in (one.wins, one.draws, one.losses))
         interval = f"{one.low:+.3f} .. {one.high:+.3f}"

@@ -34,6 +34,8 @@ bench.command("scopa_train.start:bench_start", name="start", help="First-use cos
 
 def main() -> None:
     """Run the command line; a wrong input is one line on stderr and exit status 2."""
+    if os.getcwd() not in sys.path:  # module:attribute finds modules of the folder that one is in
+        sys.path.append(os.getcwd())
     try:
         result = app()
     except cyclopts.UnknownCommandError as error:

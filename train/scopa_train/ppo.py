@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,9 +223,10 @@ def train_ppo(settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSetting
 
     Args:
         settings: the settings.
-        quick: the quick setting, which is also the default of every option: about three minutes on two cores.
+        quick: the quick setting, which is also the default of every option: two to four minutes on two cores.
     """
     _, results = train(settings)
     pairing_table(results)
     print(f"saved in {settings.out}: policy.safetensors, model.zip, curve.png, result.json")
-    print(f"play against it: scopa play --against learned:{settings.out / 'policy.safetensors'}")
+    agent = shlex.quote(f"learned:{settings.out / 'policy.safetensors'}")
+    print(f"play against it: scopa play --against {agent} --rules {shlex.quote(settings.rules)}")
