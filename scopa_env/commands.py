@@ -10,7 +10,7 @@ from rich.table import Table
 from scopa_env.game import Game, View
 from scopa_env.notation import PositionError, parse_position
 from scopa_env.presets import PRESETS, source_of
-from scopa_env.record import read_records
+from scopa_env.record import RecordError, read_records
 from scopa_env.render.text import table_text
 from scopa_env.rules import FIELD_NAMES, Rules, preset_rules, value_text
 
@@ -91,6 +91,9 @@ def check_records_command(file: Path, /) -> None:
     """
     count = 0
     for record in read_records(file):
-        record.replay()
         count += 1
+        try:
+            record.replay()
+        except RecordError as error:
+            raise RecordError(f"{file}: game {count}: {error}") from None
     print(f"{count} games, every move and result right")

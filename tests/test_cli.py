@@ -70,6 +70,16 @@ def test_check_records_replays_the_golden_games() -> None:
     assert done.stdout == f"{len(ALL_PRESETS)} games, every move and result right\n"
 
 
+def test_check_records_names_file_and_game(tmp_path: Path) -> None:
+    lines = (CASES.parent.parent / "golden" / "games.jsonl").read_text("utf-8").splitlines(keepends=True)
+    lines[2] = lines[2].replace('"points": "', '"points": "9', 1)
+    file = tmp_path / "games.jsonl"
+    file.write_text("".join(lines), "utf-8")
+    done = scopa("check-records", str(file))
+    assert done.returncode == 2
+    assert f"{file}: game 3: round 1, points" in done.stderr
+
+
 def test_show_prints_a_position_and_its_legal_moves() -> None:
     done = scopa("show", "scopa 7d3c5s/?3 2dFcRb4c ?30 -/- 0/0 0 - 1")
     assert done.returncode == 0, done.stderr
