@@ -256,6 +256,26 @@ def primiera(rules: Any, games: Any, out: Any) -> None:
 
 
 @kernel
+def best_cards(rules: Any, games: Any, out: Any) -> None:
+    """Write the card that counts in the primiera, or -1, of each suit of each pile of games[0], int64[6, 4]."""
+    for side in range(int(rules[0]["sides"])):
+        for suit in range(int(rules[0]["suits"])):
+            out[side, suit] = scoring.best_of_suit(rules[0], games[0]["piles"][side], suit)
+
+
+@kernel
+def set_result(rules: Any, totals: Any) -> int:
+    """Return the side that wins a set with `totals` (int64[6]), NOBODY: it goes on, DRAWN: it ends level."""
+    return scoring.set_result(rules[0], totals)
+
+
+@kernel
+def is_banked(rules: Any, games: Any, card: int) -> bool:
+    """Say whether `card`, capturing nothing from the table of games[0], goes to its player's pile."""
+    return play.is_banked(rules[0], card, games[0]["table"])
+
+
+@kernel
 def finish_scored(rules: Any, games: Any) -> None:
     """Move the match of games[0] on by the round points that stand in ``points``."""
     scoring.finish_scored_round(rules[0], games[0])

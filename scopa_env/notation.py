@@ -301,14 +301,14 @@ def _can_be_in_progress(position: Position, card: int) -> bool:
 def _match_contradictions(position: Position) -> Iterator[str]:
     """What went before must not have decided the set or the match; what this round decided must have been counted."""
     rules, totals = position.rules, position.totals
-    before, won = totals, None
+    before, won = totals, NOBODY
     if position.turn is None:
         points = tuple(tabulate(rules, _bare_records(position)).sum(axis=0).tolist())
         before = tuple(total - more for total, more in zip(totals, points, strict=False))
-        won = _winner(rules, totals)
+        won = _set_result(rules, totals)
         if min(before) < 0:
             yield f"totals {_slashed(totals)} are less than the points of this round, {_slashed(points[: rules.sides])}"
-    if _is_decided(rules, before):
+    if _set_result(rules, before) != NOBODY:
         yield f"totals before this round were {_slashed(before)}: the set was over (target {rules.target})"
     for side, sets in enumerate(position.sets):
         most = rules.sets_to_win - (side != won)
@@ -316,15 +316,11 @@ def _match_contradictions(position: Position) -> Iterator[str]:
             yield f"side {side} has won {sets} sets; allowed are {int(side == won)} .. {most}"
 
 
-def _winner(rules: Rules, totals: tuple[int, ...]) -> int | None:
-    """Return the side that has won the set with `totals`."""
-    top = max(totals)
-    return totals.index(top) if top >= rules.target and totals.count(top) == 1 else None
-
-
-def _is_decided(rules: Rules, totals: tuple[int, ...]) -> bool:
-    drawn = rules.target_tie == "draw" and max(totals) >= rules.target
-    return drawn or _winner(rules, totals) is not None
+def _set_result(rules: Rules, totals: tuple[int, ...]) -> int:
+    """Return the side that wins a set with `totals`, NOBODY if it goes on, DRAWN if it ends level."""
+    padded = np.zeros(MAX_PLAYERS, np.int64)
+    padded[: rules.sides] = totals
+    return int(batch.set_result(rules.record, padded))
 
 
 def _slashed(numbers: tuple[int, ...]) -> str:

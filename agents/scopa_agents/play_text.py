@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.highlighter import RegexHighlighter
 from rich.theme import Theme
 
+from scopa_env import batch
 from scopa_env.actions import Move
 from scopa_env.agents import Agent
 from scopa_env.cards import RANK_LETTERS, SUIT_LETTERS, SUITS, card_text, cards_text, value_of
@@ -160,9 +161,8 @@ def _what_happened(before: View, after: View, move: Move) -> str:
 
 
 def _is_banked(before: View, move: Move) -> bool:
-    """Say whether an ace goes to its player's pile without taking anything."""
-    banks = bool(before.rules.record["ace_banks"][0])
-    return banks and value_of(move.card) == 1 and not before.table
+    """Say whether a card that takes nothing goes to its player's pile."""
+    return bool(batch.is_banked(before.rules.record, before.records, move.card))
 
 
 def _what_followed(before: View, after: View, move: Move, cast: Cast) -> Iterator[str]:

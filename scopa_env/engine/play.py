@@ -125,6 +125,12 @@ def _capture(rules: Any, game: Any, side: int, card: int, captured: Any, last_pl
 
 
 @kernel
+def is_banked(rules: Any, card: int, table: Any) -> bool:
+    """Say whether `card`, capturing nothing, goes to its player's pile: an ace on an empty table."""
+    return bool(rules["ace_banks"]) and value_of(card) == 1 and bool(table == NONE)
+
+
+@kernel
 def play(rules: Any, game: Any, card: int, captured: Any) -> None:
     """Make a whole legal play, then deal again or end the round where that is due."""
     seat = int(game["seat"])
@@ -141,7 +147,7 @@ def play(rules: Any, game: Any, card: int, captured: Any) -> None:
     last_play = deal_over and not more_deals(rules, game)
     if captured != NONE:
         _capture(rules, game, side, card, captured, last_play)
-    elif rules["ace_banks"] and value_of(card) == 1 and game["table"] == NONE:
+    elif is_banked(rules, card, game["table"]):
         game["piles"][side] |= bit(card)
         game["last"] = side
     else:

@@ -71,17 +71,29 @@ def suits_held(rules: Any, pile: Any) -> int:
 
 
 @kernel
+def best_of_suit(rules: Any, pile: Any, suit: int) -> int:
+    """Return the card of `suit` in `pile` with the highest primiera value, NOBODY if there is none."""
+    cards = (pile >> word(10 * suit)) & COINS
+    best = NOBODY
+    most = -1
+    while cards != NONE:
+        rank = highest(cards)
+        value = int(rules["primiera_values"][rank])
+        if value > most:
+            most = value
+            best = 10 * suit + rank
+        cards ^= bit(rank)
+    return best
+
+
+@kernel
 def primiera_sum(rules: Any, pile: Any) -> int:
     """Return the primiera values of the best card of each suit in `pile`, summed."""
     total = 0
     for suit in range(int(rules["suits"])):
-        cards = (pile >> word(10 * suit)) & COINS
-        best = 0
-        while cards != NONE:
-            rank = highest(cards)
-            best = max(best, int(rules["primiera_values"][rank]))
-            cards ^= bit(rank)
-        total += best
+        best = best_of_suit(rules, pile, suit)
+        if best != NOBODY:
+            total += int(rules["primiera_values"][best % 10])
     return total
 
 
@@ -194,27 +206,38 @@ def finish_round(rules: Any, game: Any) -> None:
 
 
 @kernel
-def finish_scored_round(rules: Any, game: Any) -> None:
-    """Add the points of the round to the totals; decide set and match."""
+def set_result(rules: Any, totals: Any) -> int:
+    """Return the side that wins the set with `totals` (int[6], by side), NOBODY: it goes on, DRAWN: it ends level."""
     best = -1
     leader = NOBODY
     for side in range(int(rules["sides"])):
-        game["totals"][side] += game["points"][side]
-        total = int(game["totals"][side])
+        total = int(totals[side])
         if total > best:
             best = total
             leader = side
         elif total == best:
             leader = NOBODY
+    if best < int(rules["target"]):
+        return NOBODY
+    if leader == NOBODY and rules["target_tie"] == DRAW:
+        return DRAWN
+    return leader
+
+
+@kernel
+def finish_scored_round(rules: Any, game: Any) -> None:
+    """Add the points of the round to the totals; decide set and match."""
+    for side in range(int(rules["sides"])):
+        game["totals"][side] += game["points"][side]
     game["rounds"] += 1
     game["stage"] = ROUND_OVER
-    if best >= int(rules["target"]):
-        if leader != NOBODY:
-            _win_set(rules, game, leader)
-        elif rules["target_tie"] == DRAW:
-            game["set_winner"] = DRAWN
-            game["winner"] = DRAWN
-            game["stage"] = MATCH_OVER
+    result = set_result(rules, game["totals"])
+    if result == DRAWN:
+        game["set_winner"] = DRAWN
+        game["winner"] = DRAWN
+        game["stage"] = MATCH_OVER
+    elif result != NOBODY:
+        _win_set(rules, game, result)
 
 
 @kernel

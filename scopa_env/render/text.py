@@ -12,7 +12,7 @@ import numpy as np
 from scopa_env import batch
 from scopa_env.cards import RE_BELLO, SETTEBELLO, card_text, cards_text, suit_of, value_of
 from scopa_env.engine.scoring import CATEGORIES
-from scopa_env.engine.state import MAX_PLAYERS
+from scopa_env.engine.state import MAX_PLAYERS, NOBODY
 from scopa_env.game import Game, View
 from scopa_env.notation import tabulate
 from scopa_env.rules import Rules
@@ -218,7 +218,7 @@ def _category_rows(table: Table, scores: dict[str, Sequence[int]]) -> Iterator[_
     if rules.sweep_points:
         yield _Row("sweeps", [str(sweeps) for sweeps in table.sweeps], scores["sweeps"])
     if rules.napola:
-        yield _Row("napola", [_run_text(pile) for pile in table.piles], scores["napola"])
+        yield _Row("napola", [_run_text(run) for run in scores["napola"]], scores["napola"])
     if rules.re_bello_points:
         yield _Row("re bello", _owner(table, RE_BELLO), scores["re_bello"])
 
@@ -234,12 +234,9 @@ def _owner(table: Table, card: int) -> list[str]:
     return [card_text(card) if card in pile else "-" for pile in table.piles]
 
 
-def _run_text(pile: Sequence[int]) -> str:
-    """Return the unbroken run of coins from the ace, such as ``Ad-4d``."""
-    run = 0
-    while run in pile:
-        run += 1
-    return f"{card_text(0)}-{card_text(run - 1)}" if run >= 3 else "-"
+def _run_text(run: int) -> str:
+    """Return the unbroken run of `run` coins from the ace, such as ``Ad-4d``."""
+    return f"{card_text(0)}-{card_text(run - 1)}" if run else "-"
 
 
 def _total_rows(table: Table, points: Sequence[int]) -> Iterator[tuple[str, list[str]]]:
@@ -272,8 +269,8 @@ def _primiera_lines(table: Table, names: Names) -> Iterator[str]:
         return
     yield "best of each suit"
     label = max(map(len, names.sides))
-    for side, (suits, total) in enumerate(_primiera(table)):
-        best = cards_text(_best_cards(table.rules, table.piles[side]), " ") or "-"
+    for side, ((suits, total), cards) in enumerate(zip(_primiera(table), _best_cards(table), strict=True)):
+        best = cards_text(cards, " ") or "-"
         missing = table.rules.suits - suits
         note = f"   {counted(missing, 'suit')} missing{_penalty(table.rules)}" if missing else ""
         yield f"  {names.sides[side]:<{label}}  {best:<11}  {total}{note}"
@@ -285,12 +282,9 @@ def _penalty(rules: Rules) -> str:
     ]
 
 
-def _best_cards(rules: Rules, pile: Sequence[int]) -> list[int]:
-    """Return the card of each suit that counts in the primiera."""
-    values = rules.record["primiera_values"][0].tolist()
-    best = []
-    for suit in range(rules.suits):
-        held = [card for card in pile if suit_of(card) == suit]
-        if held:
-            best.append(max(held, key=lambda card: (values[value_of(card) - 1], card)))
-    return best
+def _best_cards(table: Table) -> list[list[int]]:
+    """Return the cards of each side that count in the primiera, at most one of each suit."""
+    rules = table.rules
+    out = np.full((MAX_PLAYERS, 4), NOBODY, np.int64)
+    batch.best_cards(rules.record, table.records, out)
+    return [[card for card in cards if card != NOBODY] for cards in out[: rules.sides].tolist()]
