@@ -173,6 +173,9 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         self._observed = None
         self.terminations = dict.fromkeys(self.agents, True)
         self.infos = {agent: {"action_mask": np.zeros(NUM_ACTIONS, np.int8)} for agent in self.agents}
+        if self._episode.forfeited_by is not None:
+            for info in self.infos.values():
+                info["forfeited_by"] = self.possible_agents[self._episode.forfeited_by]
         self._deads_step_first()
 
     def state(self) -> Array:

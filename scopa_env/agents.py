@@ -111,16 +111,25 @@ def agent_names() -> list[str]:
     return sorted(_registered())
 
 
-def make_agent(spec: AgentSpec, seed: int | None = None) -> Agent:
+def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | None = None) -> Agent:
     """Return the agent that `spec` stands for.
 
     Args:
         spec: ``"greedy"``, ``"ismcts:4000"``, ``"module:attribute"``, an agent, or a function on a `View`.
         seed: seed of its random choices; None draws one.  An agent that is handed in keeps its own.
+        rules: what it is to play; an agent with a method ``check_rules(rules)`` may refuse them by an AgentError.
 
     Raises:
-        AgentError: there is no such agent, or its settings are not allowed.
+        AgentError: there is no such agent, its settings are not allowed, or it cannot play these rules.
     """
+    agent = _agent_of(spec, seed)
+    check = getattr(agent, "check_rules", None)
+    if rules is not None and callable(check):
+        check(rules)
+    return agent
+
+
+def _agent_of(spec: AgentSpec, seed: int | None) -> Agent:
     if isinstance(spec, str):
         return _by_name(spec, seed)
     if inspect.isclass(spec):
@@ -155,4 +164,4 @@ def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Ag
     except Exception as error:  # whatever a foreign module does when it is imported or called
         names = ", ".join(agent_names())
         raise AgentError(f"agent {spec!r}: {type(error).__name__}: {error}; registered names are {names}") from error
-    return make_agent(found, seed)
+    return _agent_of(found, seed)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scopa_env.engine import hidden, play, scoring, state
+from scopa_env.engine import deal, hidden, play, scoring, state
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_match, start_round
 from scopa_env.engine.moves import first_action, next_move, random_move
@@ -41,6 +41,12 @@ def deal_decks(rules: Any, games: Any) -> bool:
     for i in range(len(games)):
         fine = deal_round(rules[0], games[i]) and fine
     return fine
+
+
+@kernel
+def first_table(rules: Any, table: Any) -> int:
+    """Return the sweeps that the first table cards, a mask, pay the dealer's side; -1: they void the deal."""
+    return deal.first_table(rules[0], table)
 
 
 @kernel

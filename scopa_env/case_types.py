@@ -14,9 +14,9 @@ from scopa_env.actions import Move
 from scopa_env.cards import CardNames, card_text, cards_text, names, parse_card
 from scopa_env.engine.scoring import CATEGORIES
 from scopa_env.engine.state import DRAWN, MAX_PLAYERS, NOBODY
-from scopa_env.game import Game, VoidDeal, best_side, check_deck, check_seat
+from scopa_env.game import Game, VoidDeal, best_side, check_deck
 from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, parse_move, records_of
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 
 MAX_POINTS = 10_000
 MAX_SWEEPS = 100
@@ -287,7 +287,7 @@ def _make_moves(game: Game, moves: Iterable[str]) -> dict[str, Any]:
         except (IllegalMove, AmbiguousMove) as error:
             raise CannotPlay(f"moves: number {number}: {error}") from None
     if game.round_over and game.stock_size and not game.rules.deals:
-        raise CannotPlay(f"stock: {game.stock_size} cards are left that cannot be dealt to every seat")
+        raise CannotPlay(f"stock: it keeps {game.stock_size}, too few to deal to every seat")
     return _state(game)
 
 

@@ -31,7 +31,7 @@ from scopa_env.case_types import (
     refuse,
 )
 from scopa_env.presets import PRESETS
-from scopa_env.rules import FIELD_NAMES, Rules, RulesError, preset_rules
+from scopa_env.rules import FIELD_NAMES, Rules, RulesError, near_miss, preset_rules
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -150,7 +150,14 @@ def _read_case(number: int, item: Any, presets: Mapping[str, Rules]) -> Case:
         raise ValueError(f"{where}: {error}") from None
 
 
+KEYS = ("id", "type", "title", "source", "tier", "rules", "given", "expect", "text_says")
+"""What a case may have; other keys are remarks, unless they look like a misspelt one."""
+
+
 def read_fields(ident: str, item: dict[Any, Any], presets: Mapping[str, Rules]) -> Case:
+    for key in item:
+        if near := near_miss(key, KEYS):
+            raise ValueError(f"{key}: did you mean {near}?")
     kind = item.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
         raise ValueError(f"type: {shortened(kind)}: expected one of {', '.join(TYPES)}")

@@ -16,9 +16,9 @@ from scopa_env import batch, observation
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.engine.play import NUM_ACTIONS
 from scopa_env.engine.state import DRAWN, GAME, MATCH_OVER, MAX_PLAYERS, NOBODY, PLAYING
-from scopa_env.game import Game, View, best_side, check_seat, illegal_action_text, records_of, seed_state
+from scopa_env.game import Game, View, best_side, illegal_action_text, records_of, seed_state
 from scopa_env.notation import PositionError, parse_position
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat, near_miss
 
 EpisodeKind = Literal["round", "match"]
 Reward = Literal["points", "win", "decided"]
@@ -32,6 +32,24 @@ def check_choice(name: str, value: object, options: tuple[str, ...]) -> str:
     if value not in options:
         raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, options))}")
     return str(value)
+
+
+OPTIONS = ("deck", "dealer", "position", "seat")
+"""Keys of ``reset(options=...)``; `seat` is the learner's, of the Gymnasium environments."""
+
+
+def check_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the options of a reset; unknown keys are ignored unless they look like a misspelt one.
+
+    Raises:
+        ValueError: a key that seems to be misspelt.
+    """
+    if not isinstance(options, Mapping | None):
+        raise ValueError(f"options={options!r}: expected a mapping with any of {', '.join(OPTIONS)}")
+    for name in options or {}:
+        if near := near_miss(name, OPTIONS):
+            raise ValueError(f"options: {name!r}: did you mean {near!r}? allowed are {', '.join(OPTIONS)}")
+    return options or {}
 
 
 def most_points(rules: Rules) -> int:
@@ -113,6 +131,7 @@ class Episode:
         self.seat = 0
         self.over = True
         self.forfeited_by: int | None = None
+        self._past: tuple[np.ndarray[Any, Any], ...] = ()  # records of the finished rounds of this match
         self._seeded = False
         self._paid = [0.0] * self.rules.sides
         self._scratch = np.empty(observation.words_of(observation.observation_size(self.rules.players)), np.uint64)
@@ -124,12 +143,12 @@ class Episode:
 
         Args:
             seed: seed of everything that follows; None goes on with the random generator as it stands.
-            options: may hold ``deck``, ``dealer`` or ``position``; other keys are ignored.
+            options: may hold ``deck``, ``dealer`` or ``position``; unknown keys are ignored (`check_options`).
 
         Raises:
             ValueError: an option that is not allowed (CardError, VoidDeal, PositionError ...); nothing changes.
         """
-        options = options or {}
+        options = check_options(options)
         records = np.zeros(1, GAME)
         fresh = seed is not None or not self._seeded
         records["rng"] = seed_state(seed) if fresh else self.records["rng"]
@@ -169,6 +188,7 @@ class Episode:
         self.seat = int(records["seat"][0])
         self.over = False
         self.forfeited_by = None
+        self._past = ()
         self._seeded = True
         self._paid = [0.0] * self.rules.sides
 
@@ -193,11 +213,11 @@ class Episode:
 
     def mark(self) -> tuple[Any, ...]:
         """Return what `go_back` needs; cheaper than `get_state`, and good for this episode only."""
-        return self.records.copy(), self.seat, self.over, self.forfeited_by, self._paid
+        return self.records.copy(), self.seat, self.over, self.forfeited_by, self._paid, self._past
 
     def go_back(self, mark: tuple[Any, ...]) -> None:
         """Undo everything since `mark`."""
-        self.records, self.seat, self.over, self.forfeited_by, self._paid = mark
+        self.records, self.seat, self.over, self.forfeited_by, self._paid, self._past = mark
 
     def play(self, move: Move) -> list[float] | None:
         """Make a whole move of the seat to act; returns as `act` does.
@@ -233,6 +253,7 @@ class Episode:
         self.over = not whole_match or stage == MATCH_OVER
         rewards = self._round_rewards()
         if not self.over:
+            self._past = (*self._past, self.records.copy())
             batch.next_rounds(self._record, self.records)
             self.seat = int(self.records["seat"][0])
             self._paid = [0.0] * self.rules.sides
@@ -282,7 +303,7 @@ class Episode:
     def game(self) -> Game:
         """Return a copy of the game, hidden cards included."""
         self.check_running()
-        return Game.from_records(self.rules, self.records.copy())
+        return Game.from_records(self.rules, self.records.copy(), self._past)
 
     def view(self, seat: int) -> View:
         """Return what `seat` knows."""
@@ -296,7 +317,10 @@ class Episode:
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
         self.check_running()
-        state = {name: getattr(self, name) for name in ("records", "seat", "over", "forfeited_by", "_seeded", "_paid")}
+        state = {
+            name: getattr(self, name)
+            for name in ("records", "seat", "over", "forfeited_by", "_seeded", "_paid", "_past")
+        }
         return {**copy.deepcopy(state), "rules": self.rules.text()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:

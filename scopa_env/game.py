@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from scopa_env.engine.rng import split
 from scopa_env.engine.scoring import CATEGORIES
 from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN, Records
 from scopa_env.notation import IllegalMove, Position, PositionError, parse_position, records_of, tabulate
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 from scopa_env.table import Play, Table
 
 __all__ = ["Game", "Outcome", "Play", "View", "VoidDeal", "best_side", "check_deck", "records_of", "seed_state"]
@@ -101,7 +101,7 @@ def check_deck(rules: Rules, deck: str | Iterable[int | str]) -> list[int]:
         raise CardError(f"deck: {cards_text(foreign, ' ')} not in the deck of these rules")
     missing = sorted(set(rules.deck) - set(cards))
     if missing:
-        raise CardError(f"deck: {len(missing)} cards are missing: {cards_text(missing, ' ')}")
+        raise CardError(f"deck: missing {len(missing)}: {cards_text(missing, ' ')}")
     return cards
 
 
@@ -218,12 +218,12 @@ class Game(Table):
             self._deal(self.records, check_deck(rules, deck))
 
     @classmethod
-    def from_records(cls, rules: Rules, records: Records) -> Game:
-        """Take over a GAME[1] array."""
+    def from_records(cls, rules: Rules, records: Records, past: Iterable[Records] = ()) -> Game:
+        """Take over a GAME[1] array; `past` are those of the finished rounds of its match, never written again."""
         game = cls.__new__(cls)
         Table.__init__(game, rules, records)
         game._stack = []
-        game.past = []
+        game.past = list(past)
         return game
 
     @classmethod
@@ -280,7 +280,10 @@ class Game(Table):
 
         Raises:
             IllegalMove: the move is not legal; nothing has changed.
+            TypeError: it is no `Move`.
         """
+        if not isinstance(move, Move):
+            raise TypeError(f"push({move!r}): expected a Move; push_text reads the text of one")
         if not move.exists:
             raise IllegalMove(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
         records = self.records.copy()
@@ -394,13 +397,6 @@ class Game(Table):
 
     def __repr__(self) -> str:
         return f"Game({self.text()!r})"
-
-
-def check_seat(name: str, seat: object, rules: Rules) -> int:
-    """Return `seat` as an int, or raise a ValueError that names it."""
-    if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= index(seat) < rules.players:
-        raise ValueError(f"{name}={seat!r}: allowed are seats 0 .. {rules.players - 1}")
-    return index(seat)
 
 
 def illegal_action_text(table: Table, action: int) -> str:

@@ -44,7 +44,7 @@ def _announce() -> None:
     """Say once a process, on stderr, why the first step takes a while."""
     global _announced
     if not _announced and not os.environ.get("SCOPA_ENV_QUIET"):
-        print("scopa_env: compiling the engine (once per version; later runs load it from a cache)", file=sys.stderr)
+        print("scopa_env: compiling what is used for the first time (later runs load it from a cache)", file=sys.stderr)
     _announced = True
 
 

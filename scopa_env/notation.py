@@ -181,6 +181,7 @@ def _contradictions(position: Position) -> Iterator[str]:
     yield from cards
     yield from _hand_contradictions(position)
     yield from _pile_contradictions(position)
+    yield from _opening_contradictions(position)
     yield from _play_contradictions(position)
     if not cards:  # it scores the piles, which supposes that every card is in one place
         yield from _match_contradictions(position)
@@ -205,9 +206,9 @@ def _card_contradictions(position: Position) -> Iterator[str]:
     unknown = position.stock.unknown + sum(hand.unknown for hand in position.hands)
     missing = sorted(deck - set(known))
     if len(missing) > unknown:
-        yield f"{len(missing) - unknown} cards are nowhere; not placed are {cards_text(missing, ' ')}"
+        yield f"cards that are nowhere: {len(missing) - unknown} of {cards_text(missing, ' ')}"
     elif len(missing) < unknown:
-        yield f"{unknown} cards are unknown, but only {len(missing)} of the deck are not placed"
+        yield f"unknown cards: {unknown}, but of the deck only {len(missing)} are not placed"
 
 
 def _hand_contradictions(position: Position) -> Iterator[str]:
@@ -268,6 +269,27 @@ def _pile_contradictions(position: Position) -> Iterator[str]:
             yield f"the pile of side {side} sums to {total}; captures take an even sum"
         if rules.capture == "fifteen" and not any(s % 15 for s in rules.dealer_bonus) and total % 15:
             yield f"the pile of side {side} sums to {total}; captures take 15"
+
+
+def _opening_contradictions(position: Position) -> Iterator[str]:
+    """Before the first play the table lies as it was dealt, or has just gone to the dealer's side."""
+    rules = position.rules
+    placed = [*position.table, *(card for pile in position.piles for card in pile)]
+    if position.turn is None or len(placed) != rules.table_size:
+        return
+    sweeps = batch.first_table(rules.record, np.uint64(to_mask(placed)))
+    if sweeps < 0:
+        yield f"no card has been played, and the table {cards_text(placed, ' ')} voids the deal"
+        return
+    dealer = rules.side_of(position.dealer)
+    due = tuple(sweeps * (side == dealer) for side in range(rules.sides))
+    if sweeps and (position.table or position.sweeps != due or position.last != dealer):
+        yield (
+            f"no card has been played, and the table {cards_text(placed, ' ')} goes to the dealer's side, {dealer},"
+            f" for sweeps {_slashed(due)}"
+        )
+    elif not sweeps and (any(position.piles) or any(position.sweeps)):
+        yield "no card has been played, but sides have cards or sweeps"
 
 
 def _play_contradictions(position: Position) -> Iterator[str]:

@@ -39,9 +39,9 @@ import tomli_w
 
 from scopa_env.cards import cards_text, parse_cards
 from scopa_env.files import whole_file
-from scopa_env.game import Game, check_deck, check_seat
+from scopa_env.game import Game, check_deck
 from scopa_env.notation import parse_move
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 
 __all__ = ["GameRecord", "RecordError", "Result", "RoundRecord", "read_records", "write_records"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -253,9 +254,23 @@ FIELD_NAMES: tuple[str, ...] = tuple(item.name for item in dataclasses.fields(Ru
 """The fields that are rules."""
 
 
+def check_seat(name: str, seat: object, rules: Rules) -> int:
+    """Return `seat` as an int, or raise a ValueError that names it."""
+    if isinstance(seat, bool) or not hasattr(seat, "__index__") or not 0 <= operator.index(seat) < rules.players:
+        raise ValueError(f"{name}={seat!r}: allowed are seats 0 .. {rules.players - 1}")
+    return operator.index(seat)
+
+
 def field_doc(name: str) -> str:
     """Return what a field means, in a few words."""
     return str(Rules.__dataclass_fields__[name].metadata["doc"])
+
+
+def near_miss(name: object, known: Iterable[str]) -> str | None:
+    """Return the one of `known` that `name` seems to misspell; None if it is known, or like none of them."""
+    names = list(known)
+    near = get_close_matches(str(name).lower(), names, n=1, cutoff=0.75)
+    return near[0] if near and name not in names else None
 
 
 def _allowed(name: object, known: Iterable[str]) -> str:

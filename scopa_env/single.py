@@ -18,11 +18,11 @@ from gymnasium import spaces
 
 from scopa_env.actions import IllegalAction, check_action
 from scopa_env.agents import Agent, AgentSpec, as_move, make_agent
-from scopa_env.episode import Episode, EpisodeSettings
-from scopa_env.game import Game, View, check_seat, check_seed
+from scopa_env.episode import Episode, EpisodeSettings, check_options
+from scopa_env.game import Game, View, check_seed
 from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 from scopa_env.spaces import action_space, observation_space
 
 Specs = AgentSpec | Sequence[AgentSpec]
@@ -37,10 +37,10 @@ def _pool(name: str, specs: Specs) -> list[AgentSpec]:
     return pool
 
 
-def _seated(spec: AgentSpec, rng: np.random.Generator | None) -> Agent:
+def _seated(spec: AgentSpec, rng: np.random.Generator | None, rules: Rules) -> Agent:
     """Make an agent from a name, or seed one that is handed in if it can be seeded."""
     seed = None if rng is None else int(rng.integers(1 << 32))
-    agent = make_agent(spec, seed)
+    agent = make_agent(spec, seed, rules)
     reseed = getattr(agent, "seed", None)
     if seed is not None and not isinstance(spec, str) and callable(reseed):
         reseed(seed)
@@ -64,7 +64,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         render_mode: None or ``"ansi"``.
 
     Observations are int8[D] of 0/1 (`scopa_env.observation`), fresh arrays.  ``info["action_mask"]`` (int8[81]) and
-    `action_masks` say what is legal; ``info["seat"]`` is the learner's seat.
+    `action_masks` say what is legal; ``info["seat"]`` is the learner's seat.  ``info["forfeited_by"]`` is there
+    only when an episode ended by an illegal action (``illegal="forfeit"``): the seat that made it.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it.
@@ -107,8 +108,8 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
 
     def _make_agents(self, rng: np.random.Generator | None = None) -> None:
         """Make the agents of both pools, with seeds from `rng`."""
-        self._opponents = [_seated(spec, rng) for spec in self._opponent_specs]
-        self._partners = [_seated(spec, rng) for spec in self._partner_specs]
+        self._opponents = [_seated(spec, rng, self.rules) for spec in self._opponent_specs]
+        self._partners = [_seated(spec, rng, self.rules) for spec in self._partner_specs]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode; the other seats play up to the learner's first decision.
@@ -120,7 +121,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         Raises:
             ValueError: an option that is not allowed; the running episode stays as it is.
         """
-        given = (options or {}).get("seat")
+        given = check_options(options).get("seat")
         if given is not None:
             check_seat("seat", given, self.rules)
         seed = check_seed(seed)
@@ -195,7 +196,10 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         return packed
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._mask.copy(), "seat": self.seat}
+        info: dict[str, Any] = {"action_mask": self._mask.copy(), "seat": self.seat}
+        if self._episode.forfeited_by is not None:
+            info["forfeited_by"] = self._episode.forfeited_by
+        return info
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return bool[81]: the learner's legal actions (the name that sb3-contrib looks for)."""

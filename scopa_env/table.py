@@ -13,7 +13,7 @@ from scopa_env.actions import NUM_ACTIONS, Move, actions_of, move_of
 from scopa_env.cards import card_text, cards_text, from_mask
 from scopa_env.engine.state import MATCH_OVER, NOBODY, PLAYING, UNKNOWN, Records
 from scopa_env.notation import AmbiguousMove, Cards, IllegalMove, Position, parse_move
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Table:
     def action_mask(self, seat: int | None = None) -> np.ndarray[Any, np.dtype[np.int8]]:
         """Return int8[81] of 0/1: the legal actions of `seat` (default: the seat to act), zeros if it is not to act."""
         out = np.empty((1, observation.MASK_ROW // 8), np.uint64)
-        seats = np.array([self.seat if seat is None else seat])
+        seats = np.array([self.seat if seat is None else check_seat("seat", seat, self.rules)])
         batch.masks(self.rules.record, self.records, seats, np.empty(2, np.uint64), out)
         return _bits(out)[:NUM_ACTIONS]
 

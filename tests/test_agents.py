@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
+from scopa_agents.arena import duel
 from scopa_agents.greedy import GreedyAgent
 from scopa_agents.learned import LearnedAgent, ModelError, Policy, PolicyAgent, observe_batch
 from scopa_agents.random_agent import RandomAgent
-from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, View, make_agent
+from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, ScopaEnv, View, make_agent
 from scopa_env.agents import FunctionAgent, agent_names
 from scopa_env.cards import SETTEBELLO, value_of
 
@@ -236,6 +237,8 @@ def test_a_policy_survives_its_file(tmp_path: Path) -> None:
 def test_files_that_are_no_models(tmp_path: Path) -> None:
     good = tmp_path / "good.safetensors"
     random_policy(Rules.parse("scopa"), 1).save(good)
+    of_four = tmp_path / "of_four.safetensors"
+    Policy(random_policy(Rules.parse("scopa"), 1).layers, Rules.parse("scopone")).save(of_four)
     whole = good.read_bytes()
     broken = {
         "empty": b"",
@@ -244,7 +247,7 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
         "short": whole[:20],
         "wrong version": whole.replace(b"scopa-env policy 1", b"scopa-env policy 9"),
         "wrong rules": whole.replace(b'"rules":"scopa"', b'"rules":"skopa"'),
-        "wrong players": whole.replace(b'"rules":"scopa"', b'"rules":"escob"').replace(b"escob", b"scopo"),
+        "wrong players": of_four.read_bytes(),
         "missing tensor": whole.replace(b"layers.1.bias", b"layers.1.bxas"),
         "other layout": whole.replace(b'"observation_version":"1"', b'"observation_version":"7"'),
         "zip": b"PK\x03\x04" + whole,
@@ -258,3 +261,18 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
     for missing in (tmp_path / "nothing.safetensors", tmp_path):
         with pytest.raises(ModelError):
             make_agent(f"learned:{missing}")
+
+
+def test_a_policy_of_other_rules_says_so_before_it_plays(tmp_path: Path) -> None:
+    file = tmp_path / "policy.safetensors"
+    random_policy(Rules.parse("scopa"), 1).save(file)
+    with pytest.warns(UserWarning, match="was trained on scopa and plays escoba"):
+        make_agent(f"learned:{file}", 0, Rules.parse("escoba"))
+    for seat in (
+        lambda: make_agent(f"learned:{file}", 0, Rules.parse("scopone")),
+        lambda: ScopaEnv("scopone", f"learned:{file}"),
+        lambda: duel("greedy", f"learned:{file}", "scopone", 2),
+    ):
+        with pytest.raises(ModelError, match="trained for 2 players, not 4"):
+            seat()
+    make_agent(f"learned:{file}", 0, Rules.parse("scopa"))

@@ -138,6 +138,14 @@ def test_pairs() -> None:
     assert list(pairs(["a", "b", "c"])) == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
+def test_an_agent_named_twice_meets_everyone_once() -> None:
+    assert list(pairs(["a", "b", "a", "b", "a"])) == [("a", "b"), ("a", "a"), ("b", "b")]
+
+
+def test_whole_numbers_of_numpy_are_numbers_of_deals() -> None:
+    assert duel(first_move, first_move, deals=np.int64(2)).deals == 2  # type: ignore[arg-type]
+
+
 def test_a_cheat_is_named() -> None:
     def cheat(view: View) -> Move:
         return Move(view.unseen[0])

@@ -272,7 +272,7 @@ BAD_CASES: list[tuple[Any, str]] = [
     (with_field(PLAY, "given", sweeps=[1, 10**20]), "case p: given: sweeps: 100000000000000000000: expected a whole"),
     (with_field(PLAY, "given", sweeps=[1, -1]), "case p: given: sweeps: -1: expected a whole number 0 .. 100"),
     (with_field(PLAY, "given", piles=[[], [], []]), "case p: given: piles: [[], [], []]: expected 2 items"),
-    (with_field(DEAL, "given", deck=["7d"]), "case d: given: deck: deck: 39 cards are missing"),
+    (with_field(DEAL, "given", deck=["7d"]), "case d: given: deck: deck: missing 39: "),
     (with_field(DEAL, "given", deck=[*DEAL["given"]["deck"], "7d"]), "case d: given: deck: deck: 7d named more than"),
     (with_field(MATCH, "given", rounds=[[1, 2, 3]]), "case m: given: rounds: [1, 2, 3]: expected 2 items"),
     (
@@ -283,6 +283,8 @@ BAD_CASES: list[tuple[Any, str]] = [
     (with_field(SCORE, "given", piles=[["7d"], ["7d"]]), "case s: given: 7d named more than once"),
     (with_field(SEES, "given", seat=None), "case e: given: seat: None: expected a whole number"),
     (with_field(NAMES, "given", card=["7d"]), "case n: given: card: ['7d']: expected text"),
+    ({**LEGAL, "text_say": {"moves": []}}, "case l: text_say: did you mean text_says?"),
+    ({**LEGAL, "Given": {}}, "case l: Given: did you mean given?"),
     (without(LEGAL, "expect"), "case l: expect: None: expected a mapping"),
     ({**LEGAL, "expect": {}}, "case l: expect: is empty"),
     ({**LEGAL, "expect": ["5s"]}, "case l: expect: ['5s']: expected a mapping"),
@@ -415,7 +417,7 @@ def test_a_damaged_file_gives_one_error_or_a_count(
         (with_field(PLAY, "given", moves=["5d>2c+3s", "1s", "1c"]), "moves: number 3: move '1c': the round is over"),
         (
             with_field(PLAY, "given", moves=["5d>2c+3s", "1s"], stock=["7d"]),
-            "stock: 1 cards are left that cannot be dealt to every seat",
+            "stock: it keeps 1, too few to deal to every seat",
         ),
         (with_field(MATCH, "given", rounds=[[11, 0], [1, 1]]), "rounds: number 2 comes after the end of the match"),
         ({**DEAL, "type": "round", "given": {**DEAL["given"], "moves": []}, "expect": {"over": False}}, "deck: void"),

@@ -99,7 +99,7 @@ def test_arena_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     assert "greedy" in piped.stderr
     assert (
         len(json.loads(scopa("arena", "greedy", "random", "random", "--deals", "10", "--json", "-").stdout)["pairings"])
-        == 3
+        == 2
     )
 
 

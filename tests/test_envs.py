@@ -20,6 +20,7 @@ from pettingzoo.test import api_test, seed_test
 import scopa_env
 from helpers import ALL_PRESETS, VARIANTS
 from scopa_env import Game, IllegalAction, Move, ScopaEnv, View, raw_env
+from scopa_env.record import GameRecord
 
 SHORT = "scopa:target=3"
 TEAMS = "bga_scopa_4p"
@@ -307,11 +308,13 @@ def test_a_given_position() -> None:
 
 
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"deck": "7d"}, "39 cards are missing"),
+    ({"deck": "7d"}, "deck: missing 39: "),
     ({"deck": [6] * 40}, "named more than once"),
     ({"deck": ["xx"] * 40}, "card 'xx'"),
     ({"deck": [99] * 40}, "card 99"),
     ({"deck": 7}, "deck"),
+    ({"Deck": "7d"}, "options: 'Deck': did you mean 'deck'?"),
+    ({"postion": "scopa"}, "options: 'postion': did you mean 'position'?"),
     ({"dealer": 2}, "dealer=2: allowed are seats 0 .. 1"),
     ({"dealer": "0"}, "dealer='0'"),
     ({"dealer": True}, "dealer=True"),
@@ -340,6 +343,53 @@ def test_bad_options_change_nothing(options: dict[str, Any], message: str) -> No
     assert (env.game().text(), env.agent_selection) == (before, agent)
     assert single.game().text() == seen
     env.step(random_action(env.action_mask(agent), random.Random(0)))
+
+
+def test_options_that_are_not_ours_are_ignored() -> None:
+    env = scopa_env.env("scopa")
+    env.reset(seed=1, options={"options": 1, "difficulty": "hard", 3: 4})
+    assert env.agents
+
+
+@pytest.mark.parametrize("face", ["aec", "single"])
+def test_a_match_played_in_an_environment_can_be_recorded(face: str) -> None:
+    rng = random.Random(1)
+    env: Any = (
+        scopa_env.env("scopa:target=9", episode="match")
+        if face == "aec"
+        else ScopaEnv("scopa:target=9", "greedy", episode="match")
+    )
+    env.reset(seed=5)
+    rounds = 0
+    while env.game().outcome() is None or not env.game().match_over:
+        mask = env.action_mask(env.agent_selection) if face == "aec" else env.action_masks()
+        env.step(random_action(mask, rng))
+        rounds = max(rounds, len(env.game().past) + 1)
+    game = env.game()
+    assert rounds >= 2
+    record = GameRecord.from_game(game)
+    assert len(record.rounds) == rounds
+    assert record.replay().totals == game.totals
+    env.reset(seed=6)
+    assert env.game().past == []
+
+
+@pytest.mark.parametrize("face", ["aec", "single"])
+def test_infos_say_who_forfeited(face: str) -> None:
+    if face == "aec":
+        env = scopa_env.env(SHORT, illegal="forfeit")
+        env.reset(seed=1)
+        offender = env.agent_selection
+        assert "forfeited_by" not in env.infos[offender]
+        env.step(80)
+        assert {info["forfeited_by"] for info in env.infos.values()} == {offender}
+        env.reset(seed=1)
+        assert all("forfeited_by" not in info for info in env.infos.values())
+        return
+    single = ScopaEnv(SHORT, illegal="forfeit")
+    _, info = single.reset(seed=1)
+    assert "forfeited_by" not in info
+    assert single.step(80)[4]["forfeited_by"] == info["seat"]
 
 
 def test_a_deck_that_the_rules_void_is_refused() -> None:

@@ -348,7 +348,7 @@ REST = " 10s 6b 9s"
         (ValueError, "dealer=-1: allowed are seats 0 .. 1", lambda: Game(dealer=-1)),
         (ValueError, "dealer=True: allowed are seats 0 .. 1", lambda: Game(dealer=True)),
         (TypeError, "cannot be interpreted as an integer", lambda: Game(seed=1.5)),
-        (CardError, "deck: 3 cards are missing: Cs Rs 6b", lambda: Game(deck=DECK)),
+        (CardError, "deck: missing 3: Cs Rs 6b", lambda: Game(deck=DECK)),
         (CardError, "deck: Cc named more than once", lambda: Game(deck=DECK + REST + " 9c")),
         (CardError, "no card at position 4 of '9c, x'", lambda: Game(deck="9c, x")),
         (CardError, "card 40: allowed are the ids 0 .. 39", lambda: Game(deck=[40])),
@@ -394,6 +394,9 @@ def naming() -> Game:
             "move 2c: seat 0 cannot play it; legal are 7dx3d4d, 7d, 3cx3d, 3c, 5s",
             lambda g: g.push(Move(11)),
         ),
+        (at_start, TypeError, "push('7d'): expected a Move; push_text reads", lambda g: g.push("7d")),
+        (at_start, TypeError, "push((6, ())): expected a Move", lambda g: g.push((6, ()))),
+        (at_start, ValueError, "seat=9: allowed are seats 0 .. 1", lambda g: g.action_mask(9)),
         (at_start, IllegalMove, "move (99, ()): allowed are the card ids 0 .. 39", lambda g: g.push(Move(99))),
         (at_start, IllegalMove, "move (-1, ()): allowed are the card ids", lambda g: g.push(Move(-1))),
         (at_start, IllegalMove, "move (6, (70,)): allowed are the card ids", lambda g: g.push(Move(6, (70,)))),
@@ -413,7 +416,7 @@ def naming() -> Game:
         (at_start, IllegalAction, "move (0, (70,)): allowed are the card ids", lambda g: g.actions_of(Move(0, (70,)))),
         (finished, IllegalAction, "action 0 (play Ad): the round is over", lambda g: g.act(0)),
         (finished, IllegalMove, "the round is over", lambda g: g.push(Move(0))),
-        (finished, CardError, "deck: 7 cards are missing", lambda g: g.next_round("Ad")),
+        (finished, CardError, "deck: missing 7: ", lambda g: g.next_round("Ad")),
     ],
 )
 def test_a_refusal_changes_nothing(

@@ -264,6 +264,7 @@ def shared_out(first: str, rules: str = "scopa") -> str:
 FOUR = {"rules": "scopone:hand_size=3", "hands": "7d3c5s/?3/?3/?3", "stock": "?24", "dealer": "3"}
 SHORT = {"rules": "scopa:ranks=7", "stock": "?18"}
 ESCOBA = {"rules": "escoba", "hands": "7d3c/?2", "last": "0"}
+FIRST_ESCOBA = {"rules": "escoba"}
 NAMING = {"table": "3d4d3s4s"}
 HALF = shared_out("Ad2d3d4d5d6d7dFdCdRdAc2c3c4c5c6c7cFcCcRc")
 OVER = {"hands": "-/-", "stock": "-", "turn": "-", "table": "-", "piles": HALF, "last": "0"}
@@ -277,6 +278,7 @@ OVER = {"hands": "-/-", "stock": "-", "turn": "-", "table": "-", "piles": HALF, 
         FOUR,
         {**SHORT, "table": "2d4s6b3d"},
         {**ESCOBA, "piles": "Fs7s/-"},
+        {**FIRST_ESCOBA, "table": "-", "piles": "-/2d4s6b3s", "last": "1", "sweeps": "0/1"},
         {**NAMING, "turn": "0:7d"},
         {**NAMING, "turn": "0:7dx3d"},
         {"totals": "10/10"},
@@ -298,8 +300,8 @@ def test_possible_positions(fields: dict[str, str]) -> None:
     [
         ({"table": "2dFc4s6b7d"}, "cards named more than once: 7d"),
         ({**SHORT, "table": "2d4s6b3dRc"}, "cards that are not in this deck: Rc"),
-        ({**SHORT, "table": "2d4s6b"}, "1 cards are nowhere; not placed are "),
-        ({"table": "2dFc4s6b3d"}, "33 cards are unknown, but only 32 of the deck are not placed"),
+        ({**SHORT, "table": "2d4s6b"}, "cards that are nowhere: 1 of "),
+        ({"table": "2dFc4s6b3d"}, "unknown cards: 33, but of the deck only 32 are not placed"),
         ({"hands": "-/?3"}, "seat 0 is to act with 0 cards; allowed are 1 .. 3"),
         ({"hands": "7d3c5sAb/?4"}, "seat 0 is to act with 4 cards; allowed are 1 .. 3"),
         ({"hands": "7d3c5s/?2"}, "seat 1 holds 2 cards; 3 would fit turn 0 and dealer 1"),
@@ -309,6 +311,19 @@ def test_possible_positions(fields: dict[str, str]) -> None:
         ({**OVER, "hands": "7d/-"}, "the round is over (turn is -), but hands hold 1/0 cards"),
         ({**OVER, "stock": "?6"}, "the stock holds 6 cards; allowed are 0"),
         ({"piles": "Ad/-"}, "piles hold cards, but nobody captured last (last is -)"),
+        (
+            {"table": "2dRcRsRb", "rules": "bga_scopa"},
+            "no card has been played, and the table 2d Rc Rs Rb voids the deal",
+        ),
+        (
+            {"table": "2d4s6b3s", **FIRST_ESCOBA},
+            "no card has been played, and the table 2d 4s 6b 3s goes to the dealer",
+        ),
+        (
+            {"table": "-", "piles": "2d4s6b3s/-", "last": "0", "sweeps": "1/0", **FIRST_ESCOBA},
+            "no card has been played, and the table 2d 4s 6b 3s goes to the dealer's side, 1, for sweeps 0/1",
+        ),
+        ({"piles": "2d4s/-", "table": "Fc6b", "last": "0"}, "no card has been played, but sides have cards or sweeps"),
         ({"last": "1"}, "side 1 captured last, but its pile is empty"),
         ({"piles": "Ac3d/-", "last": "0", "sweeps": "2/0"}, "side 0 has 2 sweeps with 2 cards in its pile"),
         ({"piles": "Ac2c/-", "last": "0"}, "the pile of side 0 sums to 3; captures take an even sum"),

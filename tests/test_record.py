@@ -276,7 +276,7 @@ KINGS = (9, 19, 29, 39)
     ("change", "message"),
     [
         (lambda r: with_round(r, deck=swapped(FIRST.deck, 0, 39)), "round 1, move "),
-        (lambda r: with_round(r, deck=FIRST.deck[:-1]), "round 1: deck: 1 cards are missing"),
+        (lambda r: with_round(r, deck=FIRST.deck[:-1]), "round 1: deck: missing 1: "),
         (lambda r: with_round(r, deck=(*FIRST.deck[:-1], FIRST.deck[0])), "named more than once"),
         (lambda r: with_round(r, deck=(*FIRST.deck[:-1], 40)), "round 1: card 40: allowed are the ids"),
         (lambda r: with_round(r, moves=FIRST.moves[:-1]), "round 1, points: "),
@@ -378,7 +378,7 @@ def of_result(**fields: Any) -> dict[str, Any]:
         (of_round(note=1), "round 1: 'note': not understood; keys are deck, moves, points"),
         (of_round(deck=[1, 2]), "round 1, deck: [1, 2]: expected text"),
         (of_round(deck="7d 7x"), "round 1, deck: no card at position 3 of '7d 7x'"),
-        (of_round(deck="7d"), "round 1: deck: 39 cards are missing"),
+        (of_round(deck="7d"), "round 1: deck: missing 39: "),
         (of_round(deck=f"{CONTENT['rounds'][0]['deck']} 7d"), "round 1: deck: 7d named more than once"),
         (of_round(moves=["7d"]), "round 1, moves: ['7d']: expected text"),
         (of_round(moves="7d 7"), "round 1, move 2: move '7': expected a card"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from scopa_agents.base import CompiledAgent
 from scopa_env import batch
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.agents import Agent, AgentError, AgentSpec, BatchAgent, as_move, make_agent
@@ -196,7 +197,7 @@ def margins(rules: Rules, games: Records, seated: Ints) -> Floats:
 
 def check_deals(deals: int) -> None:
     """Raise a ValueError unless `deals` is a number of deals that gives an interval."""
-    if isinstance(deals, bool) or not isinstance(deals, int) or deals < 2:
+    if isinstance(deals, bool) or not hasattr(deals, "__index__") or deals < 2:
         raise ValueError(f"deals={deals!r}: allowed are whole numbers from 2")
 
 
@@ -229,9 +230,10 @@ def duel(
     check_deals(deals)
     check_seed(seed)
     seeds = np.random.SeedSequence(seed).generate_state(2)
-    agents = [make_agent(spec, int(one)) for spec, one in zip((a, b), seeds, strict=True)]
+    agents = [make_agent(spec, int(one), rules) for spec, one in zip((a, b), seeds, strict=True)]
     clocks = [_Clock(), _Clock()]
     plan = seatings(rules)
+    _warm_up(rules, agents)
     found = []
     for first in range(0, deals, CHUNK):
         count = min(CHUNK, deals - first)
@@ -242,6 +244,14 @@ def duel(
         if progress:
             progress(count)
     return _pairing(agents, rules, np.concatenate(found), clocks)
+
+
+def _warm_up(rules: Rules, agents: Sequence[Agent]) -> None:
+    """Compile what the agents run, so that thinking times hold no compilation."""
+    for agent in agents:
+        if isinstance(agent, CompiledAgent):
+            games = deal_games(rules, 0, 1, 0, 1)
+            type(agent)(seed=0).act_batch(rules, games)
 
 
 def _pairing(agents: Sequence[Agent], rules: Rules, found: Floats, clocks: Sequence[_Clock]) -> Pairing:
@@ -265,8 +275,12 @@ def _pairing(agents: Sequence[Agent], rules: Rules, found: Floats, clocks: Seque
 
 
 def pairs(agents: Sequence[AgentSpec]) -> Iterator[tuple[AgentSpec, AgentSpec]]:
-    """Return every pair of agents, in order."""
-    return itertools.combinations(agents, 2)
+    """Return every pair of agents, in order; an agent that is named twice also meets itself, once."""
+    seen: list[tuple[AgentSpec, AgentSpec]] = []
+    for pair in itertools.combinations(agents, 2):
+        if pair not in seen and pair[::-1] not in seen:
+            seen.append(pair)
+            yield pair
 
 
 def as_json(pairings: Sequence[Pairing], seed: int) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def arena_command(
     if json_file is not None and not to_stdout:
         check_folder(json_file)
     for spec in {name for pair in chosen for name in pair}:
-        make_agent(str(spec), 0)  # a wrong name is found before anything is played
+        make_agent(str(spec), 0, of)  # a wrong name is found before anything is played
     results = _play(chosen, of, deals, seed)
     pairing_table(results, Console(stderr=to_stdout))
     if json_file is not None:

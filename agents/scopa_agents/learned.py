@@ -8,6 +8,7 @@ and metadata that say what the network was trained on and which features it read
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,15 +127,26 @@ class PolicyAgent(ArrayAgent):
         self.policy = policy
         self.name = name
 
+    def check_rules(self, rules: Rules) -> None:
+        """Warn if the policy was trained on other rules.
+
+        Raises:
+            ModelError: it was trained for another number of players.
+        """
+        trained = self.policy.rules
+        if rules.players != trained.players:
+            raise ModelError(f"agent {self.name!r}: trained for {trained.players} players, not {rules.players}")
+        if rules != trained:
+            warnings.warn(f"agent {self.name!r} was trained on {trained} and plays {rules}", stacklevel=2)
+
     def act_batch(self, rules: Rules, views: Records) -> Actions:
         """Return the legal action with the largest logit in each game, int64[N].
 
         Raises:
             ModelError: the policy was trained for another number of players.
         """
-        players = self.policy.rules.players
-        if rules.players != players:
-            raise ModelError(f"agent {self.name!r}: trained for {players} players, not {rules.players}")
+        if rules.players != self.policy.rules.players:
+            self.check_rules(rules)
         observations, masks = observe_batch(rules, views)
         logits = np.where(masks == 1, self.policy.logits(observations), -np.inf)
         best: Actions = np.argmax(logits, axis=1).astype(np.int64)

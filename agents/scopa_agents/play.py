@@ -17,11 +17,11 @@ from rich.console import Console
 from scopa_agents import play_text as show
 from scopa_env.actions import Move
 from scopa_env.agents import Agent, make_agent
-from scopa_env.game import Game, View, check_seat
+from scopa_env.game import Game, View
 from scopa_env.notation import IllegalMove
 from scopa_env.record import SUFFIXES, GameRecord, write_records
 from scopa_env.render.text import table_text
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line that is typed; raises EOFError at the end of the input."""
@@ -251,7 +251,7 @@ def play_command(
     _check_new_file(record)
     seed = _checked_seed(seed)
     seeds = [int(one) for one in np.random.SeedSequence(seed).generate_state(of.players + 1)]
-    agents = [make_agent(_spec(of, seat, other, against, partner), seeds[other]) for other in range(of.players)]
+    agents = [make_agent(_spec(of, seat, other, against, partner), seeds[other], of) for other in range(of.players)]
     cast = show.Cast(of, seat, tuple(None if other == seat else agent for other, agent in enumerate(agents)))
     read, write, interactive = _terminal()
     session = Session(

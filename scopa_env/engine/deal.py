@@ -118,27 +118,27 @@ def _deal_hands_and_table(rules: Any, game: Any) -> None:
 
 
 @kernel
+def first_table(rules: Any, table: Any) -> int:
+    """Return the sweeps that the first table cards pay the dealer's side, mostly 0; -1: they void the deal."""
+    kings = int(rules["redeal_kings"])
+    if kings > 0 and popcount(table & KINGS) >= kings:
+        return -1
+    return int(rules["dealer_bonus"][sum_of(table)])
+
+
+@kernel
 def deal_round(rules: Any, game: Any) -> bool:
     """Deal a round from `game["deck"]` by `game["dealer"]`; False if the deal is void."""
     clear_round(game)
     _deal_hands_and_table(rules, game)
-    kings = int(rules["redeal_kings"])
-    if kings > 0 and popcount(game["table"] & KINGS) >= kings:
-        return False
-    _pay_dealer_bonus(rules, game)
-    return True
-
-
-@kernel
-def _pay_dealer_bonus(rules: Any, game: Any) -> None:
-    """Give the dealer's side the table and its sweeps if the table cards sum to a listed number."""
-    sweeps = int(rules["dealer_bonus"][sum_of(game["table"])])
+    sweeps = first_table(rules, game["table"])
     if sweeps > 0:
         side = side_of(rules, int(game["dealer"]))
         game["sweeps"][side] += sweeps
         game["piles"][side] |= game["table"]
         game["table"] = NONE
         game["last"] = side
+    return sweeps >= 0
 
 
 @kernel

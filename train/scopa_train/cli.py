@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import cyclopts
 
@@ -36,6 +37,7 @@ def main() -> None:
     """Run the command line; a wrong input is one line on stderr and exit status 2."""
     if os.getcwd() not in sys.path:  # module:attribute finds modules of the folder that one is in
         sys.path.append(os.getcwd())
+    warnings.showwarning = _show_warning
     try:
         result = app()
     except cyclopts.UnknownCommandError as error:
@@ -62,6 +64,10 @@ def _unknown_command(error: cyclopts.UnknownCommandError) -> str:
     parent = {"train": train, "bench": bench}.get(sys.argv[1] if len(sys.argv) > 2 else "", app)
     names = [name for name in parent if not name.startswith("-")]
     return f"unknown command {tokens[0]!r}; allowed are {', '.join(names)}"
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"scopa: warning: {message}", file=sys.stderr)
 
 
 def fail(message: str) -> None:
