@@ -16,9 +16,10 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").r
 MODULES = ("scopa_env.game", "scopa_env.aec", "scopa_env.single")
 
 
-def test_the_examples_of_the_readme() -> None:
-    found = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert found.attempted > 15
+@pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/notation.md"])
+def test_the_examples_of_the_pages(page: str) -> None:
+    found = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert found.attempted > 5
     assert found.failed == 0
 
 
