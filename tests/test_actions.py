@@ -49,6 +49,26 @@ def test_sequences_and_moves_are_the_same_both_ways(text: str) -> None:
             game.push(rng.choice(moves))
 
 
+@pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
+def test_moves_of_a_play_in_progress_go_on_with_what_was_named(text: str) -> None:
+    """Named are the lowest cards of the capture: what was legal before, and starts with them, is legal now."""
+    rng = random.Random(text)
+    for seed in range(3):
+        game = Game(text, seed=seed)
+        while not game.round_over:
+            before = game.legal_moves
+            plays = len(game.plays)
+            while not game.round_over and len(game.plays) == plays:
+                if game.card is not None:
+                    named = game.chosen
+                    going_on = [
+                        move for move in before if (move.card, move.captured[: len(named)]) == (game.card, named)
+                    ]
+                    assert sorted(game.legal_moves) == sorted(going_on)
+                    assert [move for move in before if game.is_legal(move)] == going_on
+                game.act(rng.choice(np.flatnonzero(game.action_mask()).tolist()))
+
+
 @pytest.mark.nojit
 def test_a_choice_is_named_only_where_there_is_one() -> None:
     game = first_turn("scopa", "7dFcAb/2c3cRc", "3d4c2b5c")

@@ -234,6 +234,19 @@ def test_captures_and_obligations_on_every_table_of_three() -> None:
         check_obligations(table)
 
 
+@pytest.mark.nojit
+@pytest.mark.usefixtures("brute_force_once")
+@pytest.mark.parametrize(
+    "values",
+    [[1, 1, 1, 1], [1, 1, 1, 2, 2], [1, 1, 1, 1, 2, 2], [1, 1, 1, 1, 2, 2, 2], [1, 1, 2, 2, 3], [4, 4, 5, 5, 10, 10]],
+)
+def test_captures_on_tables_of_many_small_cards(values: list[int]) -> None:
+    """Captures of up to seven cards: no king can take more than A A A A 2 2 2."""
+    table = next(found for found in tables(len(values)) if sorted(card % 10 + 1 for card in found) == values)
+    check_captures(table)
+    check_obligations(table)
+
+
 @pytest.mark.usefixtures("brute_force_once")
 def test_captures_and_obligations_on_every_table_of_five() -> None:
     every = tables(5)
