@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -25,19 +27,29 @@ _announced = False
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
     """Every file of `package` whose text can become part of a compiled function."""
-    top = [path for path in package.glob("*.py") if "@kernel" in path.read_text("utf-8")]
-    return sorted({*top, package / "cards.py", package / "kernel.py", *(package / "engine").glob("*.py")})
+    mentions = re.compile(r"^@(kernel|inlined)$|Policy\(", re.MULTILINE)
+    top = [path for path in package.glob("*.py") if mentions.search(path.read_text("utf-8"))]
+    return sorted({*top, *(package / name for name in ("cards.py", "kernel.py")), *(package / "engine").glob("*.py")})
 
 
+@lru_cache
 def source_stamp(package: Path = PACKAGE) -> str:
-    """Hash of all kernel sources and of the numba version: what a cached kernel depends on."""
+    """Hash of all kernel sources of `package`, those of this package and the numba version.
+
+    It is what a cached kernel of `package` depends on.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in kernel_sources(package):
-        digest.update(path.name.encode() + path.read_bytes())
+    for path in kernel_sources(PACKAGE) + (kernel_sources(package) if package != PACKAGE else []):
+        if path.exists():
+            digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-_STAMP = source_stamp()
+def _stamp_of(function: Callable[..., Any]) -> str:
+    """Return the stamp of the package that `function` belongs to."""
+    top = sys.modules.get(function.__module__.partition(".")[0])
+    folders = list(getattr(top, "__path__", []))
+    return source_stamp(Path(folders[0]).resolve()) if len(folders) == 1 else source_stamp()
 
 
 def _announce() -> None:
@@ -53,10 +65,11 @@ class _StampedCache(FunctionCache):
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
+        stamp = _stamp_of(py_func)
         file = self._cache_file
-        file._source_stamp = (file._source_stamp, _STAMP)
+        file._source_stamp = (file._source_stamp, stamp)
         # own data files per stamp: numba writes the index first, and a name used before could still hold old code
-        file._data_name_pattern = file._data_name_pattern.replace(".{number", f".{_STAMP[:12]}.{{number")
+        file._data_name_pattern = file._data_name_pattern.replace(".{number", f".{stamp[:12]}.{{number")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
@@ -80,11 +93,29 @@ class _NoCache(NullCache):
 
 
 def kernel(function: F) -> F:
-    """Compile `function` on first call (nogil, cached on disk where a folder can be written)."""
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    """Compile `function` on first call (nogil, cached on disk where a folder can be written).
+
+    Kernels cannot allocate: counting the references of the arrays that they pass to each other costs more than the
+    rules, so numba's runtime for it is off.
+    """
+    return _compiled(function)
+
+
+def inlined(function: F) -> F:
+    """Compile as `kernel` does, into every function that calls this one: its constant arguments become constants."""
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    njit: Any = numba.njit  # `_nrt` is not in its stubs
+    dispatcher = njit(nogil=True, _nrt=False, **options)(function)
     if dispatcher is not function:  # the JIT is not disabled
-        try:
-            dispatcher._cache = _StampedCache(function)
-        except RuntimeError:  # numba: "no locator available": nowhere to write
-            dispatcher._cache = _NoCache()
+        dispatcher._cache = _cache_of(function)
     return cast(F, dispatcher)
+
+
+def _cache_of(function: Callable[..., Any]) -> Any:
+    try:
+        return _StampedCache(function)
+    except RuntimeError:  # numba: "no locator available": nowhere to write
+        return _NoCache()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -403,6 +403,46 @@ def preset_rules(name: str) -> Rules:
     return Rules.preset(name)
 
 
+RULE_BITS: Mapping[str, Callable[[Rules], bool]] = MappingProxyType(
+    {
+        "capture=fifteen": lambda rules: rules.capture == "fifteen",
+        "priority=single": lambda rules: rules.priority == "single",
+        "priority=fewest": lambda rules: rules.priority == "fewest",
+        "priority=none": lambda rules: rules.priority == "none",
+        "obligation=card": lambda rules: rules.obligation == "card",
+        "obligation=hand": lambda rules: rules.obligation == "hand",
+        "obligation=none": lambda rules: rules.obligation == "none",
+        "ace=takes_all": lambda rules: rules.ace == "takes_all",
+        "ace_facing_ace=all": lambda rules: rules.ace_facing_ace == "all",
+        "ace_scopa": lambda rules: rules.ace_scopa,
+        "ace_on_empty=bank": lambda rules: rules.ace == "takes_all" and rules.ace_on_empty == "bank",
+        "last_sweep=not_last_play": lambda rules: rules.last_sweep == "not_last_play",
+        "last_sweep=not_last_hand": lambda rules: rules.last_sweep == "not_last_hand",
+        "last_sweep=counts": lambda rules: rules.last_sweep == "counts",
+        "majority=absolute": lambda rules: rules.majority == "absolute",
+        "primiera_missing=disqualify": lambda rules: rules.primiera_missing == "disqualify",
+        "primiera_missing=more_suits": lambda rules: rules.primiera_missing == "more_suits",
+        "primiera_missing=zero": lambda rules: rules.primiera_missing == "zero",
+        "primiera_faces > 0": lambda rules: rules.primiera_faces > 0,
+        "sweep_points > 0": lambda rules: rules.sweep_points > 0,
+        "cards_points > 0": lambda rules: rules.cards_points > 0,
+        "coins_points > 0": lambda rules: rules.coins_points > 0,
+        "settebello_points > 0": lambda rules: rules.settebello_points > 0,
+        "primiera_points > 0": lambda rules: rules.primiera_points > 0,
+        "sevens_points > 0": lambda rules: rules.sevens_points > 0,
+        "all_sevens_bonus > 0": lambda rules: rules.all_sevens_bonus > 0,
+        "napola": lambda rules: rules.napola,
+        "re_bello_points > 0": lambda rules: rules.re_bello_points > 0,
+        "teams": lambda rules: rules.teams,
+        "partner_hand_visible": lambda rules: rules.partner_hand_visible,
+        "ranks >= 8": lambda rules: rules.ranks >= 8,
+        "target_tie=draw": lambda rules: rules.target_tie == "draw",
+        "sets_to_win > 1": lambda rules: rules.sets_to_win > 1,
+    }
+)
+"""The bits by which encodings tell rules apart, in order: what each says, and whether it is on."""
+
+
 @lru_cache(maxsize=256)
 def _record(rules: Rules) -> np.ndarray[Any, np.dtype[np.void]]:
     """Translate rules to one RULES record; a word becomes its place among the allowed ones."""
@@ -421,6 +461,7 @@ def _record(rules: Rules) -> np.ndarray[Any, np.dtype[np.void]]:
     record["ace_faces_all"] = rules.ace_facing_ace == "all"
     record["ace_banks"] = rules.ace == "takes_all" and rules.ace_on_empty == "bank"
     record["primiera_values"] = (*PRIMIERA_VALUES, *[rules.primiera_faces] * 3)
+    record["features"] = sum(1 << place for place, is_on in enumerate(RULE_BITS.values()) if is_on(rules))
     for total, sweeps in rules.dealer_bonus.items():
         record["dealer_bonus"][total] = sweeps
     return array

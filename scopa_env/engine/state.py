@@ -106,6 +106,7 @@ RULES = np.dtype(
         ("target_tie", "i8"),
         ("sets_to_win", "i8"),
         ("primiera_values", "i8", 10),  # by value - 1
+        ("features", "u8"),  # which rules are on, one bit each, for encodings (`scopa_env.rules.RULE_BITS`)
         ("dealer_bonus", "i8", MAX_SUM + 1),  # by sum of the first table cards: sweeps for the dealer
     ],
     align=True,
@@ -124,26 +125,39 @@ PLAY_ON, DRAW = 0, 1  # target_tie
 @kernel
 def next_seat(rules: Any, seat: int) -> int:
     """Return the seat that plays after `seat`."""
-    return (int(seat) + 1) % int(rules["players"])
+    return _wrapped(int(seat) + 1, int(rules["players"]))
 
 
 @kernel
 def relative_seat(rules: Any, seat: int, observer: int) -> int:
     """Return how many seats after `observer` `seat` plays: 0 for the observer itself."""
-    return (int(seat) - int(observer) + int(rules["players"])) % int(rules["players"])
+    return _wrapped(int(seat) - int(observer), int(rules["players"]))
 
 
 @kernel
 def side_of(rules: Any, seat: int) -> int:
     """Return the side of `seat`: its team, or itself."""
-    return int(seat) % int(rules["sides"])
+    return int(seat) & 1 if rules["teams"] else int(seat)
+
+
+@kernel
+def next_side(rules: Any, side: int) -> int:
+    """Return the side that comes after `side` in playing order."""
+    return _wrapped(int(side) + 1, int(rules["sides"]))
 
 
 @kernel
 def relative_side(rules: Any, side: int, observer: int) -> int:
     """Return how many sides after the side of the seat `observer` `side` comes: 0 for its own."""
-    sides = int(rules["sides"])
-    return (int(side) - int(observer) % sides + sides) % sides
+    return _wrapped(int(side) - side_of(rules, observer), int(rules["sides"]))
+
+
+@kernel
+def _wrapped(number: int, count: int) -> int:
+    """Return `number` modulo `count` for -count <= number < 2 * count; a division costs more."""
+    if number < 0:
+        return number + count
+    return number - count if number >= count else number
 
 
 @kernel
