@@ -110,6 +110,11 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
     return actions
 
 
+def as_word(action: int) -> int:
+    """Return an action for kernels, NUM_ACTIONS for every number that is none: Python's have no limit."""
+    return action if 0 <= action < NUM_ACTIONS else NUM_ACTIONS
+
+
 def check_action(action: object) -> int:
     """Return an action as an int.
 

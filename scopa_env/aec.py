@@ -80,7 +80,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self._side = [self.rules.side_of(seat) for seat in range(players)]
-        self._observed: tuple[int, Array, Array] | None = None
+        self._observed: tuple[Array, Array] | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of `agent`, the same object each time."""
@@ -115,16 +115,15 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         """Make the seat to act the selected agent, its mask known in `infos`."""
         seat = self._episode.seat
         self.agent_selection = self.possible_agents[seat]
-        packed, mask = self._episode.observe(seat)
-        self._observed = (seat, packed, mask)
-        self.infos[self.agent_selection] = {"action_mask": mask.copy()}
+        self._observed = self._episode.observe(seat)
+        self.infos[self.agent_selection] = {"action_mask": self._observed[1].copy()}
 
     def observe(self, agent: str) -> dict[str, Array]:
         """Return what `agent` observes: fresh arrays."""
         self._episode.check_running()
         seat = self._seats[agent]
-        if self._observed is not None and self._observed[0] == seat:
-            _, packed, mask = self._observed
+        if self._observed is not None and seat == self._episode.seat:
+            packed, mask = self._observed
             self._observed = None  # handed out once, so that every array is the caller's own
         else:
             packed, mask = self._episode.observe(seat)

@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from scopa_env import batch, observation
-from scopa_env.actions import IllegalAction, Move
+from scopa_env import batch, observation, run
+from scopa_env.actions import IllegalAction, as_word
 from scopa_env.engine.play import NUM_ACTIONS
-from scopa_env.engine.state import DRAWN, GAME, MATCH_OVER, MAX_PLAYERS, NOBODY, PLAYING
-from scopa_env.game import Game, View, best_side, illegal_action_text, records_of, seed_state
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records
+from scopa_env.game import Game, View, illegal_action_text, records_of, seed_state
 from scopa_env.notation import PositionError, parse_position
 from scopa_env.rules import Rules, check_seat, near_miss
 
@@ -65,19 +65,6 @@ def _category_points(rules: Rules) -> int:
     return int(points + (rules.ranks if rules.napola else 0))
 
 
-def over_others(numbers: list[float]) -> list[float]:
-    """Return each side's number minus the mean of the other sides': zero-sum."""
-    total, others = sum(numbers), len(numbers) - 1
-    return [own - (total - own) / others for own in numbers]
-
-
-def win_rewards(winner: int | None, sides: int) -> list[float]:
-    """Return +1 for the winning side and -1 shared by the others; all 0 without a winner."""
-    if winner is None:
-        return [0.0] * sides
-    return [1.0 if side == winner else -1.0 / (sides - 1) for side in range(sides)]
-
-
 @dataclass(frozen=True)
 class EpisodeSettings:
     """What an episode is and pays; checked.
@@ -111,32 +98,95 @@ class EpisodeSettings:
             raise ValueError(f"forfeit_margin={margin!r}: allowed are numbers above 0, at most {most}")
         object.__setattr__(self, "forfeit_margin", float(margin))
 
+    def record(self, *, restarts: bool = False) -> np.ndarray[Any, np.dtype[np.void]]:
+        """Return these settings as an array of one SETTINGS record for kernels.
+
+        Args:
+            restarts: whether an episode that is over is followed by the next one in the same step.
+        """
+        array = np.zeros(1, run.SETTINGS)
+        array["margin"] = self.forfeit_margin
+        array["match"] = self.episode == "match"
+        array["reward"] = get_args(Reward).index(self.reward)
+        array["forfeits"] = self.illegal == "forfeit"
+        array["restarts"] = restarts
+        array["learner"] = NOBODY
+        return array
+
+
+def opening(rules: Rules, options: Mapping[str, Any], rng: int, dealer: int) -> Records:
+    """Return the first position of an episode, GAME[1].
+
+    Args:
+        rules: the rules.
+        options: may hold ``deck``, ``dealer`` or ``position`` (`check_options`).
+        rng: state of the game's random generator.
+        dealer: seat of the dealer if the options name none, NOBODY: drawn.
+
+    Raises:
+        ValueError: an option that is not allowed (CardError, VoidDeal, PositionError ...).
+    """
+    if options.get("dealer") is not None:
+        dealer = check_seat("dealer", options["dealer"], rules)
+    if options.get("position") is not None:
+        return _from_position(rules, options, rng)
+    records = np.zeros(1, GAME)
+    records["rng"] = rng
+    if options.get("deck") is None:
+        batch.start(rules.record, records, dealer)
+        return records
+    batch.begin_match(rules.record, records, dealer)
+    given = Game(rules, deck=options["deck"], dealer=int(records["dealer"][0]))
+    given.records["rng"] = records["rng"]
+    return given.records
+
+
+def _from_position(rules: Rules, options: Mapping[str, Any], rng: int) -> Records:
+    """Return the position given in `options`; unknown cards are drawn."""
+    text = options["position"]
+    if options.get("deck") is not None or options.get("dealer") is not None:
+        raise PositionError("position: cannot be given together with deck or dealer; it has its own")
+    position = parse_position(text)
+    problems = position.status()
+    if position.rules != rules:
+        problems.append(f"its rules are {position.rules}, the environment's {rules}")
+    if position.turn is None:
+        problems.append("the round is over (turn is -)")
+    if problems:
+        raise PositionError(f"position {text!r}: {'; '.join(problems)}")
+    records = records_of(position, rng)
+    batch.fill(rules.record, records)
+    return records
+
 
 class Episode:
-    """A running episode.
+    """A running episode in which every seat is played from outside.
 
     Attributes:
         settings: what it is and pays.
         records: GAME[1].
+        runs: RUN[1], see `scopa_env.run`.
         seat: seat to act.
         over: whether the episode has ended.
-        forfeited_by: the seat whose illegal action ended it; None.
     """
 
     def __init__(self, settings: EpisodeSettings) -> None:
         self.settings = settings
         self.rules = settings.rules
         self._record = self.rules.record
+        self._settings = settings.record()
         self.records = np.zeros(1, GAME)
+        self.runs = np.zeros(1, run.RUN)
         self.seat = 0
         self.over = True
-        self.forfeited_by: int | None = None
-        self._past: tuple[np.ndarray[Any, Any], ...] = ()  # records of the finished rounds of this match
         self._seeded = False
-        self._paid = [0.0] * self.rules.sides
-        self._scratch = np.empty(observation.words_of(observation.observation_size(self.rules.players)), np.uint64)
-        self._words = observation.observation_size(self.rules.players) // 8
-        self._mask_words = observation.MASK_ROW // 8
+        self._past: tuple[Records, ...] = ()  # of the finished rounds of this match
+        size = observation.observation_size(self.rules.players)
+        self._words = size // 8
+        self._scratch = np.empty(observation.words_of(size), np.uint64)
+        self._earned = np.empty(MAX_PLAYERS, np.float64)
+        self._kept = np.empty(1, GAME)
+        self._seen: np.ndarray[Any, np.dtype[np.uint64]] | None = None
 
     def reset(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Start a new episode.
@@ -149,48 +199,26 @@ class Episode:
             ValueError: an option that is not allowed (CardError, VoidDeal, PositionError ...); nothing changes.
         """
         options = check_options(options)
-        records = np.zeros(1, GAME)
-        fresh = seed is not None or not self._seeded
-        records["rng"] = seed_state(seed) if fresh else self.records["rng"]
-        dealer = NOBODY if fresh else (int(self.records["dealer"][0]) + 1) % self.rules.players
-        if options.get("dealer") is not None:
-            dealer = check_seat("dealer", options["dealer"], self.rules)
-        if options.get("position") is not None:
-            records = self._from_position(options, int(records["rng"][0]))
-        elif options.get("deck") is not None:
-            batch.begin_match(self._record, records, dealer)
-            given = Game(self.rules, deck=options["deck"], dealer=int(records["dealer"][0]))
-            given.records["rng"] = records["rng"]
-            records = given.records
+        if seed is not None or not self._seeded:
+            rng, dealer = seed_state(seed), NOBODY
         else:
-            batch.start(self._record, records, dealer)
-        self._begin(records)
-
-    def _from_position(self, options: Mapping[str, Any], rng: int) -> np.ndarray[Any, Any]:
-        """Return the position given in `options`; unknown cards are drawn."""
-        text = options["position"]
-        if options.get("deck") is not None or options.get("dealer") is not None:
-            raise PositionError("position: cannot be given together with deck or dealer; it has its own")
-        position = parse_position(text)
-        problems = position.status()
-        if position.rules != self.rules:
-            problems.append(f"its rules are {position.rules}, the environment's {self.rules}")
-        if position.turn is None:
-            problems.append("the round is over (turn is -)")
-        if problems:
-            raise PositionError(f"position {text!r}: {'; '.join(problems)}")
-        records = records_of(position, rng)
-        batch.fill(self._record, records)
-        return records
-
-    def _begin(self, records: np.ndarray[Any, Any]) -> None:
-        self.records = records
-        self.seat = int(records["seat"][0])
-        self.over = False
-        self.forfeited_by = None
+            rng, dealer = int(self.records["rng"][0]), (int(self.records["dealer"][0]) + 1) % self.rules.players
+        self.records = opening(self.rules, options, rng, dealer)
+        run.begin_all(self._record, self.records, self.runs)
         self._past = ()
         self._seeded = True
-        self._paid = [0.0] * self.rules.sides
+        self._after(int(self.records["seat"][0]), over=False)
+
+    def _after(self, seat: int, *, over: bool) -> None:
+        self.seat = seat
+        self.over = over
+        self._seen = None
+
+    @property
+    def forfeited_by(self) -> int | None:
+        """The seat whose illegal action ended the episode."""
+        seat = int(self.runs["forfeited_by"][0])
+        return None if seat == NOBODY else seat
 
     def act(self, action: int) -> list[float] | None:
         """Take an action of the seat to act.
@@ -204,100 +232,40 @@ class Episode:
         Raises:
             IllegalAction: the action is illegal and ``illegal="raise"``; nothing has changed.
         """
-        if not 0 <= action < NUM_ACTIONS:
-            return self._illegal(action)
-        result = batch.act_one(self._record, self.records, action)
+        rounds = self.records["rounds"][0]
+        seen = np.empty(self._words + observation.MASK_ROW // 8, np.uint64)
+        result = run.step_one(
+            self._record,
+            self._settings,
+            self.records,
+            self.runs,
+            as_word(action),
+            self._earned,
+            self._kept,
+            self._scratch,
+            seen,
+        )
         if result < 0:
-            return self._illegal(action)
-        return self._after_play() if result else None
-
-    def mark(self) -> tuple[Any, ...]:
-        """Return what `go_back` needs; cheaper than `get_state`, and good for this episode only."""
-        return self.records.copy(), self.seat, self.over, self.forfeited_by, self._paid, self._past
-
-    def go_back(self, mark: tuple[Any, ...]) -> None:
-        """Undo everything since `mark`."""
-        self.records, self.seat, self.over, self.forfeited_by, self._paid, self._past = mark
-
-    def play(self, move: Move) -> list[float] | None:
-        """Make a whole move of the seat to act; returns as `act` does.
-
-        Raises:
-            IllegalAction: the move is not legal.
-        """
-        if not batch.play_one(self._record, self.records, int(move.card), move.mask):
-            legal = ", ".join(map(str, self.game().legal_moves))
-            raise IllegalAction(f"move {move} of seat {self.seat}: legal are {legal}")
-        return self._after_play()
-
-    def _illegal(self, action: int) -> list[float]:
-        if self.settings.illegal == "raise":
             raise IllegalAction(illegal_action_text(self.game(), action))
-        self.forfeited_by = self.seat
-        self.over = True
-        margin = self.settings.forfeit_margin or 0.0
-        sides = self.rules.sides
-        loser = self.rules.side_of(self.seat)
-        rewards = [-margin if side == loser else margin / (sides - 1) for side in range(sides)]
-        if self.settings.reward == "decided":
-            rewards = [reward - paid for reward, paid in zip(rewards, over_others(self._paid), strict=True)]
-        return rewards
-
-    def _after_play(self) -> list[float] | None:
-        """Pay what the play has earned; deal the next round of a match."""
-        stage = int(self.records["stage"][0])
-        if stage == PLAYING:
-            self.seat = int(self.records["seat"][0])
-            return self._pay_settled() if self.settings.reward == "decided" else None
-        whole_match = self.settings.episode == "match"
-        self.over = not whole_match or stage == MATCH_OVER
-        rewards = self._round_rewards()
-        if not self.over:
-            self._past = (*self._past, self.records.copy())
-            batch.next_rounds(self._record, self.records)
-            self.seat = int(self.records["seat"][0])
-            self._paid = [0.0] * self.rules.sides
-        return rewards
-
-    def _pay_settled(self) -> list[float] | None:
-        out = np.empty((1, MAX_PLAYERS), np.int64)
-        batch.settled(self._record, self.records, out)
-        settled = [float(points) for points in out[0, : self.rules.sides].tolist()]
-        if settled == self._paid:
-            return None
-        earned = [now - before for now, before in zip(settled, self._paid, strict=True)]
-        self._paid = settled
-        return over_others(earned)
-
-    def _round_rewards(self) -> list[float] | None:
-        if self.settings.reward == "decided":
-            return self._pay_settled()
-        points = self.records["points"][0].tolist()[: self.rules.sides]
-        if self.settings.reward == "points":
-            return over_others(points)
-        if not self.over:
-            return None
-        winner = best_side(points)
-        if self.settings.episode == "match":
-            side = int(self.records["winner"][0])
-            winner = None if side == DRAWN else side
-        return win_rewards(winner, self.rules.sides)
+        self._after(result & 7, over=result & 16 != 0)
+        self._seen = seen
+        if not self.over and rounds != self.records["rounds"][0]:
+            self._past = (*self._past, self._kept.copy())
+        return self._earned.tolist()[: self.rules.sides] if result & 8 else None
 
     def observe(self, seat: int) -> tuple[Array, Array]:
         """Return fresh arrays: int8[D] and int8[81], the observation and action mask of `seat`."""
-        out = np.empty(self._words, np.uint64)
-        mask = np.empty(self._mask_words, np.uint64)
-        batch.observe_one(self._record, self.records, seat, self._scratch, out, mask)
-        if self.over:
-            mask[:] = 0
-        return out.view(np.int8), mask.view(np.int8)[:NUM_ACTIONS]
+        seen, self._seen = self._seen, None  # handed out once, so that every array is the caller's own
+        if seen is None or seat != self.seat:
+            seen = np.empty(self._words + observation.MASK_ROW // 8, np.uint64)
+            batch.observe_one(self._record, self.records, seat, self._scratch, seen)
+            if self.over:
+                seen[self._words :] = 0
+        return seen[: self._words].view(np.int8), seen[self._words :].view(np.int8)[:NUM_ACTIONS]
 
     def history(self, seat: int) -> Array:
         """Return int8[40, 88]: the plays of the round as `seat` sees them (`observation.pack_history`)."""
-        plays = observation.HISTORY_PLAYS
-        out = np.empty((1, plays, observation.HISTORY_FEATURES // 8), np.uint64)
-        batch.histories(self._record, self.records, np.array([seat]), np.empty((plays, 2), np.uint64), out)
-        seen: Array = out.view(np.int8)[0]
+        seen: Array = history(self.rules, self.records, np.array([seat]))[0]
         return seen
 
     def game(self) -> Game:
@@ -317,10 +285,7 @@ class Episode:
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
         self.check_running()
-        state = {
-            name: getattr(self, name)
-            for name in ("records", "seat", "over", "forfeited_by", "_seeded", "_paid", "_past")
-        }
+        state = {name: getattr(self, name) for name in ("records", "runs", "seat", "over", "_seeded", "_past")}
         return {**copy.deepcopy(state), "rules": self.rules.text()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -330,8 +295,22 @@ class Episode:
             ValueError: the state belongs to other rules.
         """
         state = dict(state)
-        of = state.pop("rules")
-        if of != self.rules.text():
-            raise ValueError(f"state: it belongs to the rules {of}, this environment plays {self.rules}")
+        check_state_rules(state.pop("rules"), self.rules)
         for name, value in copy.deepcopy(state).items():
             setattr(self, name, value)
+        self._seen = None
+
+
+def check_state_rules(of: object, rules: Rules) -> None:
+    """Raise a ValueError unless a state of the rules `of` (text) is one of `rules`."""
+    if of != rules.text():
+        raise ValueError(f"state: it belongs to the rules {of}, this environment plays {rules}")
+
+
+def history(rules: Rules, records: Records, seats: np.ndarray[Any, np.dtype[np.int64]]) -> Array:
+    """Return int8[N, 40, 88]: the plays of the round of each game as `seats` see them."""
+    plays = observation.HISTORY_PLAYS
+    out = np.empty((len(records), plays, observation.HISTORY_FEATURES // 8), np.uint64)
+    batch.histories(rules.record, records, seats, np.empty((plays, 2), np.uint64), out)
+    found: Array = out.view(np.int8)
+    return found

@@ -16,7 +16,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from scopa_env.engine.bits import twin
-from scopa_env.engine.state import GAME, RULES
+from scopa_env.engine.state import GAME, PLAYING, RULES
+from scopa_env.kernel import kernel
 
 _RULES = numba.from_dtype(RULES)
 _GAME = numba.from_dtype(GAME)
@@ -76,3 +77,19 @@ def _call(typingctx: Any, address: Any, rules: Any, games: Any, index: Any) -> A
 
 _compiled_call: Any = intrinsic(_call)
 twin(call_policy, lambda address, rules, games, index: _compiled_call(address, rules, games, index))
+
+
+@kernel
+def decide(address: int, rules: Any, views: Any, out: Any) -> None:
+    """Write the next action of a policy in each game.
+
+    Args:
+        address: `Policy.address`.
+        rules: RULES[1].
+        views: GAME[N], stripped; may be written to.
+        out: int64[N], written; 0 where the round is over.
+    """
+    for i in range(len(views)):
+        out[i] = 0
+        if views[i]["stage"] == PLAYING:
+            out[i] = call_policy(address, rules, views, i)

@@ -9,42 +9,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from scopa_env.actions import IllegalAction, check_action
-from scopa_env.agents import Agent, AgentSpec, as_move, make_agent
-from scopa_env.episode import Episode, EpisodeSettings, check_options
-from scopa_env.game import Game, View, check_seed
+from scopa_env.actions import IllegalAction, as_word, check_action
+from scopa_env.episode import Array, EpisodeSettings, history
+from scopa_env.game import Game, View, check_seed, illegal_action_text
 from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
-from scopa_env.rules import Rules, check_seat
+from scopa_env.rules import Rules
+from scopa_env.seated import SeatedGames, Specs
 from scopa_env.spaces import action_space, observation_space
-
-Specs = AgentSpec | Sequence[AgentSpec]
-
-
-def _pool(name: str, specs: Specs) -> list[AgentSpec]:
-    """Return agents given as one or several as a list; raises a ValueError if there is none."""
-    several = isinstance(specs, Sequence) and not isinstance(specs, str)
-    pool: list[AgentSpec] = list(specs) if several else [specs]  # type: ignore[arg-type, list-item]
-    if not pool:
-        raise ValueError(f"{name}=[]: allowed is an agent, or a sequence of at least one")
-    return pool
-
-
-def _seated(spec: AgentSpec, rng: np.random.Generator | None, rules: Rules) -> Agent:
-    """Make an agent from a name, or seed one that is handed in if it can be seeded."""
-    seed = None if rng is None else int(rng.integers(1 << 32))
-    agent = make_agent(spec, seed, rules)
-    reseed = getattr(agent, "seed", None)
-    if seed is not None and not isinstance(spec, str) and callable(reseed):
-        reseed(seed)
-    return agent
 
 
 class ScopaEnv(gymnasium.Env[Any, Any]):
@@ -88,28 +67,15 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         settings = EpisodeSettings(Rules.of(rules), episode, reward, illegal, forfeit_margin)
+        self.settings = settings
         self.rules = settings.rules
         self.history = bool(history)
         self.render_mode = check_render_mode(render_mode)
-        self._opponent_specs = _pool("opponent", opponent)
-        self._partner_specs = [] if partner is None else _pool("partner", partner)
-        if self._partner_specs and not self.rules.teams:
-            raise ValueError(f"partner={partner!r}: allowed in team games only, not with {self.rules}")
-        self._fixed_seat = None if seat is None else check_seat("seat", seat, self.rules)
-        self._agents: list[Agent] = []
-        self._make_agents()
-        self._episode = Episode(settings)
-        self.seat = 0
-        self._owed = 0.0  # what the learner's side earned before its first step
+        self._table = SeatedGames(settings, 1, opponent, partner, seat, keep_rounds=True)
         self.observation_space: spaces.Space[Any] = observation_space(
             self.rules.players, mask=False, history=self.history
         )
         self.action_space: spaces.Space[Any] = action_space()
-
-    def _make_agents(self, rng: np.random.Generator | None = None) -> None:
-        """Make the agents of both pools, with seeds from `rng`."""
-        self._opponents = [_seated(spec, rng, self.rules) for spec in self._opponent_specs]
-        self._partners = [_seated(spec, rng, self.rules) for spec in self._partner_specs]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode; the other seats play up to the learner's first decision.
@@ -121,35 +87,10 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         Raises:
             ValueError: an option that is not allowed; the running episode stays as it is.
         """
-        given = check_options(options).get("seat")
-        if given is not None:
-            check_seat("seat", given, self.rules)
         seed = check_seed(seed)
-        self._episode.reset(seed, options)
+        self._table.reset(None if seed is None else [seed], options)
         super().reset(seed=seed)
-        if seed is not None:
-            self._make_agents(self.np_random)
-        drawn = int(self.np_random.integers(self.rules.players))
-        fixed = self._fixed_seat if given is None else int(given)
-        self.seat = drawn if fixed is None else fixed
-        self._side = self.rules.side_of(self.seat)
-        self._seat_agents()
-        try:
-            self._owed = self._play_others()
-        except BaseException:
-            self._episode.over = True  # nothing to step in: `reset` again
-            raise
         return self._observation(), self._info()
-
-    def _seat_agents(self) -> None:
-        """Draw who plays the other seats in this episode."""
-        opponent = self._draw(self._opponents)
-        partner = self._draw(self._partners) if self._partners else opponent
-        seats = range(self.rules.players)
-        self._agents = [partner if self.rules.side_of(seat) == self._side else opponent for seat in seats]
-
-    def _draw(self, pool: list[Agent]) -> Agent:
-        return pool[int(self.np_random.integers(len(pool)))] if len(pool) > 1 else pool[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take the learner's action; the other seats play up to its next decision or the end.
@@ -162,78 +103,65 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
                 agent's move is.
             RuntimeError: no episode is running.
         """
-        if self._episode.over:
+        table = self._table
+        if not table.started or table.runs["over"][0]:
             raise RuntimeError("step: call reset() first; no episode is running")
-        mark = self._episode.mark()
-        try:
-            paid = self._episode.act(check_action(action))
-            reward = self._owed if paid is None else self._owed + paid[self._side]
-            reward += self._play_others()
-        except BaseException:  # an agent failed, or a person interrupted it: the step was not made
-            self._episode.go_back(mark)
-            raise
-        self._owed = 0.0
-        return self._observation(), reward, self._episode.over, False, self._info()
-
-    def _play_others(self) -> float:
-        """Let the other seats play up to the learner's turn; return what its side earned."""
-        reward = 0.0
-        while not self._episode.over and self._episode.seat != self.seat:
-            agent = self._agents[self._episode.seat]
-            move = as_move(agent, agent.act(self._episode.view(self._episode.seat)))
-            try:
-                paid = self._episode.play(move)
-            except IllegalAction as error:
-                raise IllegalAction(f"agent {agent.name!r}: {error}") from None
-            if paid is not None:
-                reward += paid[self._side]
-        return reward
+        said = check_action(action)
+        if self.settings.illegal == "raise" and as_word(said) != said:
+            raise IllegalAction(illegal_action_text(self.game(), said))
+        table.step(np.array([as_word(said)]))
+        return self._observation(), float(table.rewards[0]), bool(table.terminations[0]), False, self._info()
 
     def _observation(self) -> Any:
-        packed, self._mask = self._episode.observe(self.seat)
+        observations, masks = self._table.observe()
+        self._mask = masks[0]
         if self.history:
-            return {"observation": packed, "history": self._episode.history(self.seat)}
-        return packed
+            return {"observation": observations[0], "history": self._history()}
+        return observations[0]
+
+    def _history(self) -> Array:
+        seen: Array = history(self.rules, self._table.records, np.array([self.seat]))[0]
+        return seen
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {"action_mask": self._mask.copy(), "seat": self.seat}
-        if self._episode.forfeited_by is not None:
-            info["forfeited_by"] = self._episode.forfeited_by
+        if (seat := self._table.forfeited_by(0)) is not None:
+            info["forfeited_by"] = seat
         return info
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat."""
+        return self._table.seat(0)
+
+    def _check_running(self) -> None:
+        if not self._table.started:
+            raise RuntimeError("call reset() first; no episode has been started")
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return bool[81]: the learner's legal actions (the name that sb3-contrib looks for)."""
-        self._episode.check_running()
-        return self._mask.astype(np.bool_)
+        self._check_running()
+        masks: np.ndarray[Any, np.dtype[np.bool_]] = self._mask.astype(np.bool_)
+        return masks
 
     def game(self) -> Game:
         """Return a copy of the running game, hidden cards included."""
-        return self._episode.game()
+        self._check_running()
+        return self._table.game(0)
 
     def view(self) -> View:
         """Return what the learner knows, as a `View`."""
-        return self._episode.view(self.seat)
+        return self.game().view(self.seat)
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
-        self._episode.check_running()
-        names = (
-            "seat",
-            "_side",
-            "_owed",
-            "_agents",
-            "_opponents",
-            "_partners",
-            "_mask",
-            "_np_random",
-            "_np_random_seed",
-        )
-        face = copy.deepcopy({name: getattr(self, name) for name in names})
-        return {"episode": self._episode.get_state(), "face": face}
+        self._check_running()
+        face = copy.deepcopy({name: getattr(self, name) for name in ("_mask", "_np_random", "_np_random_seed")})
+        return {"table": self._table.get_state(), "face": face}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned."""
-        self._episode.set_state(state["episode"])
+        self._table.set_state(state["table"])
         for name, value in copy.deepcopy(dict(state["face"])).items():
             setattr(self, name, value)
 

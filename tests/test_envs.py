@@ -48,6 +48,12 @@ def random_action(mask: np.ndarray, rng: random.Random) -> int:
     return rng.choice(np.flatnonzero(mask).tolist())
 
 
+def paid_so_far(env: raw_env) -> list[int]:
+    """What ``reward="decided"`` has paid this round, by side."""
+    paid: list[int] = env._episode.runs["paid"][0].tolist()[: env.rules.sides]
+    return paid
+
+
 def play_aec(env: raw_env, rng: random.Random) -> dict[str, float]:
     """Play an episode through `last`; return what each agent collected."""
     collected = dict.fromkeys(env.possible_agents, 0.0)
@@ -190,8 +196,8 @@ def test_decided_points_never_fall(rules: str) -> None:
         while not any(env.terminations.values()):
             env.step(random_action(env.action_mask(env.agent_selection), rng))
             steps.append(max(env.rewards.values()))
-            assert env._episode._paid == sorted_up(paid, env._episode._paid)
-            paid = env._episode._paid
+            assert paid_so_far(env) == sorted_up(paid, paid_so_far(env))
+            paid = paid_so_far(env)
         early += sum(reward > 0 for reward in steps[:-1])
     assert early > 0
 

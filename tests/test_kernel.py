@@ -69,7 +69,7 @@ def test_an_edit_of_another_module_expires_the_cache(tmp_path: Path) -> None:
     assert "compiling" not in finish(start(SEES, cache, tmp_path))[1]
     file = tmp_path / "scopa_env" / "engine" / "state.py"
     text = file.read_text("utf-8")
-    edited = text.replace('return int(seat) & 1 if rules["teams"] else int(seat)', "return 0")
+    edited = text.replace('return signed(seat) & 1 if rules["teams"] else signed(seat)', "return 0")
     assert edited != text
     file.write_text(edited, "utf-8")
     out, err = finish(start(SEES, cache, tmp_path))

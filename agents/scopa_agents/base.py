@@ -12,6 +12,7 @@ from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
 from scopa_env.engine.state import Records
 from scopa_env.game import View
+from scopa_env.policy import Policy, decide
 from scopa_env.rules import Rules
 
 Actions = np.ndarray[Any, np.dtype[np.int64]]
@@ -44,7 +45,15 @@ class ArrayAgent(ABC):
 
 
 class CompiledAgent(ArrayAgent):
-    """An agent that writes the next action of many games by one kernel, with random choices of its own."""
+    """An agent whose decisions are a compiled `Policy`, with a random generator of its own.
+
+    Environments with such an agent run it inside their compiled loop.
+
+    Attributes:
+        policy: the policy.
+    """
+
+    policy: Policy
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         if settings:
@@ -55,13 +64,9 @@ class CompiledAgent(ArrayAgent):
         """Start the agent's random choices afresh."""
         self._rng = np.random.default_rng(seed)
 
-    @abstractmethod
-    def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
-        """Write the next action of each game; random choices come from the games' own generators."""
-
     def act_batch(self, rules: Rules, views: Records) -> Actions:
         """Return the next action in each game, int64[N] (see `scopa_env.agents.BatchAgent`)."""
         views["rng"] = self._rng.integers(0, 1 << 64, len(views), dtype=np.uint64)
         out = np.empty(len(views), np.int64)
-        self._decide(rules.record, views, out)
+        decide(self.policy.address, rules.record, views, out)
         return out

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.base import Actions, CompiledAgent
+from scopa_agents.base import CompiledAgent
 from scopa_env.cards import SETTEBELLO
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount
 from scopa_env.engine.captures import COINS, value_of
 from scopa_env.engine.moves import first_action, next_move
 from scopa_env.engine.rng import random_below
-from scopa_env.engine.state import NOBODY, PLAYING, Records
+from scopa_env.engine.state import NOBODY
 from scopa_env.kernel import kernel
+from scopa_env.policy import Policy
 
 # twice the scores of the text, so that half a primiera value stays whole
 _TAKEN = np.array([30, 12, 13, 14, 15, 40, 60, 10, 10, 10])
@@ -83,19 +84,14 @@ def greedy_move(rules: Any, game: Any) -> Any:
 
 
 @kernel
-def greedy_actions(rules: Any, games: Any, out: Any) -> None:
-    """Write the next action of the greedy move of each game into int64[N]; 0 where the round is over."""
-    for i in range(len(games)):
-        out[i] = 0
-        if games[i]["stage"] == PLAYING:
-            card, captured = greedy_move(rules[0], games[i])
-            out[i] = first_action(games[i], card, captured)
+def greedy_action(rules: Any, game: Any) -> int:
+    """Return the next action of the greedy move."""
+    card, captured = greedy_move(rules, game)
+    return first_action(game, card, captured)
 
 
 class GreedyAgent(CompiledAgent):
     """Plays the move with the best score by fixed weights (see the module)."""
 
     name = "greedy"
-
-    def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
-        greedy_actions(rules, views, out)
+    policy = Policy(greedy_action)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from scopa_agents.base import CompiledAgent
+from scopa_env.engine.moves import first_action, random_move
+from scopa_env.kernel import kernel
+from scopa_env.policy import Policy
 
-from scopa_agents.base import Actions, CompiledAgent
-from scopa_env import batch
-from scopa_env.engine.state import Records
+
+@kernel
+def uniform_action(rules: Any, game: Any) -> int:
+    """Return the next action of a random legal move, each move equally likely."""
+    card, captured = random_move(rules, game)
+    return first_action(game, card, captured)
 
 
 class RandomAgent(CompiledAgent):
     """Plays every legal move with the same probability."""
 
     name = "random"
-
-    def _decide(self, rules: np.ndarray[Any, Any], views: Records, out: Actions) -> None:
-        batch.random_actions(rules, views, out)
+    policy = Policy(uniform_action)

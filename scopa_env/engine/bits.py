@@ -55,6 +55,11 @@ def word(value: int) -> Any:
     return np.uint64(int(value))
 
 
+def signed(value: Any) -> int:
+    """Return an integer with a sign: compiled, ``int`` of an unsigned field has none, and a difference wraps around."""
+    return int(value)
+
+
 def wrapping_add(a: Any, b: Any) -> Any:
     """Add modulo 2**64."""
     return np.uint64((int(a) + int(b)) & _WORD)
@@ -135,6 +140,7 @@ twin(highest, lambda mask: 63 - _ctlz(np.uint64(mask)))
 twin(bit, lambda index: np.uint64(1) << np.uint64(index))
 twin(below, lambda count: (np.uint64(1) << np.uint64(count)) - np.uint64(1))
 twin(word, lambda value: np.uint64(value))
+twin(signed, lambda value: np.int64(value))
 twin(wrapping_add, lambda a, b: np.uint64(a) + np.uint64(b))
 twin(wrapping_mul, lambda a, b: np.uint64(a) * np.uint64(b))
 twin(spread_byte, lambda value: _compiled_spread_byte(np.uint64(value)))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from scopa_env.cards import NUM_CARDS
+from scopa_env.engine.bits import signed
 from scopa_env.kernel import kernel
 
 MAX_PLAYERS = 6
@@ -125,31 +126,31 @@ PLAY_ON, DRAW = 0, 1  # target_tie
 @kernel
 def next_seat(rules: Any, seat: int) -> int:
     """Return the seat that plays after `seat`."""
-    return _wrapped(int(seat) + 1, int(rules["players"]))
+    return _wrapped(signed(seat) + 1, int(rules["players"]))
 
 
 @kernel
 def relative_seat(rules: Any, seat: int, observer: int) -> int:
     """Return how many seats after `observer` `seat` plays: 0 for the observer itself."""
-    return _wrapped(int(seat) - int(observer), int(rules["players"]))
+    return _wrapped(signed(seat) - signed(observer), int(rules["players"]))
 
 
 @kernel
 def side_of(rules: Any, seat: int) -> int:
     """Return the side of `seat`: its team, or itself."""
-    return int(seat) & 1 if rules["teams"] else int(seat)
+    return signed(seat) & 1 if rules["teams"] else signed(seat)
 
 
 @kernel
 def next_side(rules: Any, side: int) -> int:
     """Return the side that comes after `side` in playing order."""
-    return _wrapped(int(side) + 1, int(rules["sides"]))
+    return _wrapped(signed(side) + 1, int(rules["sides"]))
 
 
 @kernel
 def relative_side(rules: Any, side: int, observer: int) -> int:
     """Return how many sides after the side of the seat `observer` `side` comes: 0 for its own."""
-    return _wrapped(int(side) - side_of(rules, observer), int(rules["sides"]))
+    return _wrapped(signed(side) - side_of(rules, observer), int(rules["sides"]))
 
 
 @kernel
