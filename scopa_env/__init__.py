@@ -52,7 +52,12 @@ def _register() -> None:
     """Register the environments with Gymnasium, and with PettingZoo's registry where it has one."""
     for name, rules in ENV_IDS.items():
         if name not in gymnasium.registry:
-            gymnasium.register(name, entry_point="scopa_env.single:ScopaEnv", kwargs={"rules": rules})
+            gymnasium.register(
+                name,
+                entry_point="scopa_env.single:ScopaEnv",
+                vector_entry_point="scopa_env.vector:ScopaVectorEnv",
+                kwargs={"rules": rules},
+            )
         if name not in getattr(pettingzoo, "aec_registry", {name: None}):
             pettingzoo.register("aec", name, entry_point="scopa_env.aec:env", kwargs={"rules": rules})
 

@@ -204,10 +204,11 @@ def histories(rules: Any, games: Any, seats: Any, scratch: Any, out: Any) -> Non
 
 
 @kernel
-def full_state(rules: Any, games: Any, scratch: Any, out: Any) -> None:
-    """Write the full-information state of games[0] into uint64[S / 8]."""
-    pack_state(rules[0], games[0], scratch)
-    spread(scratch, out)
+def full_states(rules: Any, games: Any, scratch: Any, out: Any) -> None:
+    """Write the full-information states of all games into uint64[N, S / 8]."""
+    for i in range(len(games)):
+        pack_state(rules[0], games[i], scratch)
+        spread(scratch, out[i])
 
 
 @kernel

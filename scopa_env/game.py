@@ -61,9 +61,14 @@ def best_side(numbers: Sequence[int]) -> int | None:
     return list(numbers).index(top) if list(numbers).count(top) == 1 else None
 
 
+def random_seed() -> int:
+    """Draw a seed from the system."""
+    return secrets.randbits(64)
+
+
 def seed_state(seed: int | None, game: int = 0) -> int:
     """Return the generator state of game number `game` under `seed`; None draws a seed from the system."""
-    whole = secrets.randbits(64) if seed is None else index(seed) & (1 << 64) - 1
+    whole = random_seed() if seed is None else index(seed) & (1 << 64) - 1
     return int(split(np.uint64(whole), np.uint64(game)))
 
 
@@ -383,10 +388,11 @@ class Game(Table):
     def state(self) -> np.ndarray[Any, np.dtype[np.int8]]:
         """Return int8[S] of 0/1: everything, hidden cards included (`observation.state_pieces`)."""
         size = observation.state_size(self.rules.players)
-        out = np.empty(size // 8, np.uint64)
+        out = np.empty((1, size // 8), np.uint64)
         scratch = np.empty(observation.words_of(size), np.uint64)
-        batch.full_state(self.rules.record, self.records, scratch, out)
-        return out.view(np.int8)
+        batch.full_states(self.rules.record, self.records, scratch, out)
+        state: np.ndarray[Any, np.dtype[np.int8]] = out.view(np.int8)[0]
+        return state
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):

@@ -158,7 +158,7 @@ def words_of(size: int) -> int:
     return -(-size // 64)
 
 
-@kernel
+@inlined
 def spread(words: Any, out: Any) -> None:
     """Write one int8 of 0 or 1 for each bit.
 
@@ -358,6 +358,23 @@ def pack_mask(rules: Any, game: Any, seat: int, words: Any) -> None:
     words[1] = options >> word(64 - TAKE)
     if may_lay(rules, game):
         words[1] |= bit(LAY - 64)
+
+
+def unpack(words: np.ndarray[Any, np.dtype[np.uint64]], size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return packed bits as one uint8 of 0 or 1 each.
+
+    With torch, on any device, from ``words.view(numpy.int64)``: ``shifts = torch.arange(64)``, then
+    ``(words[..., None] >> shifts & 1).flatten(-2)[..., :size]``.
+
+    Args:
+        words: uint64[..., W], bit `k` of word `w` is feature ``64 * w + k``.
+        size: number of features: `observation_size`, or 81 for masks.
+
+    Returns:
+        uint8[..., size].
+    """
+    words = np.ascontiguousarray(words, "<u8")
+    return np.unpackbits(words.view(np.uint8), axis=-1, count=size, bitorder="little")
 
 
 def observation_table(players: int) -> str:

@@ -17,9 +17,9 @@ from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
 from scopa_env.engine.deal import start_match, start_round
 from scopa_env.engine.hidden import strip
 from scopa_env.engine.play import NUM_ACTIONS
-from scopa_env.engine.rng import random_below
+from scopa_env.engine.rng import random_below, split
 from scopa_env.engine.state import DRAWN, MATCH_OVER, MAX_PLAYERS, NOBODY, PLAYING, next_seat, side_of
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined, kernel
 from scopa_env.observation import MASK_ROW, pack_mask, pack_observation, spread
 from scopa_env.policy import call_policy
 
@@ -30,7 +30,7 @@ RUN = np.dtype(
         ("owed", "f8"),  # what the learner's side has earned since its last step
         ("paid", "i4", MAX_PLAYERS),  # by side: points of this round that ``reward="decided"`` has paid
         ("over", "u1"),  # whether the episode is over
-        ("forfeited_by", "i1"),  # seat whose illegal action ended it, or NOBODY
+        ("forfeited_by", "i1"),  # seat whose illegal action ended it, or the one before that, or NOBODY
         ("learner", "u1"),  # the learner's seat
         ("opponent", "u1"),  # index of the agent that plays against the learner
         ("partner", "u1"),  # index of the agent that plays beside it
@@ -67,7 +67,6 @@ DONE = -1
 def begin(rules: Any, game: Any, run: Any) -> None:
     """Start the episode of a game that has just been dealt."""
     run["over"] = 0
-    run["forfeited_by"] = NOBODY
     run["owed"] = 0.0
     _forget_paid(run)
     pack_mask(rules, game, int(game["seat"]), run["legal"])
@@ -87,7 +86,7 @@ def deal_again(rules: Any, game: Any, run: Any) -> None:
     begin(rules, game, run)
 
 
-@kernel
+@inlined
 def may(run: Any, action: int) -> bool:
     """Say whether an action is legal for the seat to act."""
     if action < 0 or action >= NUM_ACTIONS:
@@ -95,7 +94,7 @@ def may(run: Any, action: int) -> bool:
     return bool((run["legal"][action >> 6] >> word(action & 63)) & ONE != NONE)
 
 
-@kernel
+@inlined
 def take(rules: Any, settings: Any, games: Any, runs: Any, i: int, action: int, earned: Any, kept: Any) -> bool:
     """Take an action of the seat to act; an illegal one forfeits the episode.
 
@@ -107,7 +106,7 @@ def take(rules: Any, settings: Any, games: Any, runs: Any, i: int, action: int, 
         i: the game.
         action: the action.
         earned: float64[6], written if something is paid: the reward of each side.
-        kept: GAME[0]; or GAME[N], written where a round ends and its match goes on: the round that is over.
+        kept: GAME[0]; or GAME[N], written where a round is over and another follows: the one that is over.
 
     Returns:
         Whether something is paid.
@@ -122,7 +121,7 @@ def take(rules: Any, settings: Any, games: Any, runs: Any, i: int, action: int, 
     return after_play(rules, settings, games, runs, i, earned, kept)
 
 
-@kernel
+@inlined
 def after_play(rules: Any, settings: Any, games: Any, runs: Any, i: int, earned: Any, kept: Any) -> bool:
     """Pay what a play has earned; deal the next round of a match (arguments and result as of `take`)."""
     game, run = games[i], runs[i]
@@ -132,6 +131,7 @@ def after_play(rules: Any, settings: Any, games: Any, runs: Any, i: int, earned:
     over = not settings["match"] or game["stage"] == MATCH_OVER
     paid = _pay_round(rules, settings, game, run, over, earned)
     if over:
+        run["forfeited_by"] = NOBODY
         _end(run)
     else:
         if len(kept) > 0:
@@ -240,7 +240,7 @@ def _forfeit(rules: Any, settings: Any, game: Any, run: Any, earned: Any) -> boo
     return True
 
 
-@kernel
+@inlined
 def random_action(run: Any) -> int:
     """Draw one of the legal actions, each equally likely, by the generator of the run; 0 if there is none."""
     low, high = run["legal"][0], run["legal"][1]
@@ -258,7 +258,7 @@ def random_action(run: Any) -> int:
     return 64 + lowest(high)
 
 
-@kernel
+@inlined
 def write_observation(
     rules: Any, game: Any, seat: int, legal: Any, packed: bool, scratch: Any, observation: Any, mask: Any
 ) -> None:
@@ -295,7 +295,23 @@ def write_observation(
 def begin_all(rules: Any, games: Any, runs: Any) -> None:
     """Start the episodes of games that have just been dealt."""
     for i in range(len(games)):
+        runs[i]["forfeited_by"] = NOBODY
         begin(rules[0], games[i], runs[i])
+
+
+@kernel
+def seed_all(games: Any, runs: Any, seeds: Any) -> None:
+    """Seed the generators of every game and its run by uint64[N]."""
+    for i in range(len(games)):
+        games[i]["rng"] = split(seeds[i], word(0))
+        runs[i]["rng"] = split(seeds[i], word(1))
+
+
+@kernel
+def deal_all(rules: Any, games: Any, runs: Any) -> None:
+    """Start the next episode in every game (`deal_again`)."""
+    for i in range(len(games)):
+        deal_again(rules[0], games[i], runs[i])
 
 
 @kernel
@@ -500,19 +516,19 @@ def advance(
                 paid = after_play(rules[0], settings[0], games, runs, i, earned, kept)
             else:
                 paid = take(rules[0], settings[0], games, runs, i, int(actions[k]), earned, kept)
-            _credit(rules, settings, games, runs, i, paid, rewards, terminations, packed, earned, scratch, finals)
+            _credit(rules, settings, games, runs, i, paid, rewards, terminations, packed, earned, kept, scratch, finals)
         agent = agent_to_act(rules[0], games[i], runs[i])
         while agent != NOBODY and policies[agent] != 0:
             action = _decide(int(policies[agent]), rules, games, runs, i, views)
             if not may(runs[i], action):
                 return k
             paid = take(rules[0], settings[0], games, runs, i, action, earned, kept)
-            _credit(rules, settings, games, runs, i, paid, rewards, terminations, packed, earned, scratch, finals)
+            _credit(rules, settings, games, runs, i, paid, rewards, terminations, packed, earned, kept, scratch, finals)
             agent = agent_to_act(rules[0], games[i], runs[i])
     return DONE
 
 
-@kernel
+@inlined
 def _credit(
     rules: Any,
     settings: Any,
@@ -524,6 +540,7 @@ def _credit(
     terminations: Any,
     packed: bool,
     earned: Any,
+    kept: Any,
     scratch: Any,
     finals: Any,
 ) -> None:
@@ -538,6 +555,8 @@ def _credit(
     if run["over"]:
         terminations[i] = 1
         if settings[0]["restarts"]:
+            if len(kept) > 0:
+                kept[i] = games[i]
             learner = int(run["learner"])
             write_observation(rules[0], games[i], learner, run["legal"], packed, scratch, finals[i], finals[i][:0])
             deal_again(rules[0], games[i], run)

@@ -49,7 +49,7 @@ class SeatedGames:
         partner: who plays the seats of the learner's team, in the same forms; None: as the opponents.
         seat: the learner's seat; None: drawn for each episode.
         restarts: whether an episode that is over is followed by the next one in the same step.
-        keep_rounds: keep the finished rounds of the match of game 0, for its record.
+        keep_rounds: keep the rounds that are over.
 
     Attributes:
         records: GAME[N].
@@ -57,6 +57,8 @@ class SeatedGames:
         rewards: float64[N]: what the learner's side has earned by the last step.
         terminations: uint8[N]: whether the episode ended in the last step.
         finals: uint64[N, D / 8]: what the learner observed at the end of an episode that ended in the last step.
+        last_rounds: GAME[N] if rounds are kept: the last round of each game that was over before another was dealt.
+        past: if rounds are kept, and episodes do not restart: the finished rounds of the running match of game 0.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it.
@@ -99,7 +101,7 @@ class SeatedGames:
         self.rewards = np.zeros(count, np.float64)
         self.terminations = np.zeros(count, np.uint8)
         self.finals = np.zeros((count if restarts else 1, self._words), np.uint64)
-        self._kept = np.empty(count if keep_rounds else 0, GAME)
+        self.last_rounds = np.zeros(count if keep_rounds else 0, GAME)
         self.past: tuple[Records, ...] = ()
         self.started = False
 
@@ -190,8 +192,13 @@ class SeatedGames:
         rounds = int(self.records["rounds"][0])
         self._advance(self._rows, actions)
         self._let_others_play()
-        if len(self._kept) and not self.runs["over"][0] and rounds != self.records["rounds"][0]:
-            self.past = (*self.past, self._kept[:1].copy())
+        if (
+            len(self.last_rounds)
+            and not self.runs["over"][0]
+            and not self._settings["restarts"][0]
+            and rounds != self.records["rounds"][0]
+        ):
+            self.past = (*self.past, self.last_rounds[:1].copy())
 
     @contextmanager
     def _undone_by_errors(self) -> Iterator[None]:
@@ -219,7 +226,7 @@ class SeatedGames:
             self._earned,
             self._scratch,
             self._view,
-            self._kept,
+            self.last_rounds,
             self.finals,
         )
         if wrong >= 0:

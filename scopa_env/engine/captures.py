@@ -153,7 +153,7 @@ def next_options(rules: Any, card: int, table: Any, chosen: Any) -> Any:
         return table & ACES if chosen == NONE else NONE
     target = target_of(rules, card)
     matching = table & same_value(card)
-    if not rules["fifteen"] and rules["priority"] != ANY and matching != NONE:
+    if rules["priority"] != ANY and matching != NONE:
         return matching if chosen == NONE else NONE
     left = target - sum_of(chosen)
     if left == 0:

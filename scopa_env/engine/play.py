@@ -30,7 +30,7 @@ from scopa_env.engine.state import (
     next_seat,
     side_of,
 )
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined, kernel
 
 TAKE = 40
 """Action ``TAKE + t`` takes table card `t` with the card being played."""
@@ -50,7 +50,7 @@ def playable_cards(rules: Any, game: Any) -> Any:
     return hand
 
 
-@kernel
+@inlined
 def may_lay(rules: Any, game: Any) -> bool:
     """Say whether the card being played may be laid although it captures: only before a table card is named."""
     return bool(rules["obligation"] == FREE) and bool(game["chosen"] == NONE)
@@ -72,7 +72,7 @@ def is_legal(rules: Any, game: Any, action: int) -> bool:
     return bool(options & bit(action - TAKE) != NONE)
 
 
-@kernel
+@inlined
 def choose(rules: Any, game: Any, action: int) -> bool:
     """Take a legal `action` and every option after it that is the only one; True if the play is complete.
 
@@ -112,7 +112,7 @@ def _sweep_counts(rules: Any, last_deal: bool, last_play: bool) -> bool:
     return not last_play
 
 
-@kernel
+@inlined
 def _capture(rules: Any, game: Any, side: int, card: int, captured: Any, last_play: bool) -> None:
     """Move the captured cards and the card to the side's pile; count a sweep."""
     by_ace = takes_all_by_ace(rules, card, game["table"])
@@ -130,7 +130,7 @@ def is_banked(rules: Any, card: int, table: Any) -> bool:
     return bool(rules["ace_banks"]) and value_of(card) == 1 and bool(table == NONE)
 
 
-@kernel
+@inlined
 def play(rules: Any, game: Any, card: int, captured: Any) -> None:
     """Make a whole legal play, then deal again or end the round where that is due."""
     seat = int(game["seat"])
@@ -160,7 +160,7 @@ def play(rules: Any, game: Any, card: int, captured: Any) -> None:
         game["seat"] = next_seat(rules, seat)
 
 
-@kernel
+@inlined
 def finish_play(rules: Any, game: Any) -> None:
     """Make the play that `choose` has completed."""
     play(rules, game, int(game["card"]), game["chosen"])

@@ -38,21 +38,10 @@ UNKNOWN = 255
 
 GAME = np.dtype(
     [
+        # what every play reads and writes, in as few cache lines as it goes
         ("rng", "u8"),  # state of the game's random generator
         ("table", "u8"),  # cards on the table, the chosen ones included
         ("chosen", "u8"),  # table cards named so far for the play in progress
-        ("hands", "u8", MAX_PLAYERS),  # by seat: cards in hand, the one being played included
-        ("piles", "u8", MAX_PLAYERS),  # by side: cards won this round
-        ("played", "u8", MAX_PLAYERS),  # by seat: cards played this round
-        ("captured", "u8", NUM_CARDS),  # by play of this round: table cards it took
-        ("points", "i4", MAX_PLAYERS),  # by side: points of the round that is over, else zero
-        ("totals", "i4", MAX_PLAYERS),  # by side: points of the current set up to the last scored round
-        ("rounds", "i4"),  # rounds finished in this match
-        ("cards", "u1", NUM_CARDS),  # by play of this round: the hand card
-        ("deck", "u1", NUM_CARDS),  # the deck in dealing order; deck[dealt:] is the stock
-        ("hidden", "u1", MAX_PLAYERS),  # by seat: cards in hand that this record does not know
-        ("sweeps", "u1", MAX_PLAYERS),  # by side: sweeps of this round
-        ("sets", "u1", MAX_PLAYERS),  # by side: sets won
         ("dealt", "u1"),  # cards of the deck that have left the stock
         ("deals", "u1"),  # times that hands have been dealt this round
         ("plays", "u1"),  # plays made this round
@@ -61,11 +50,24 @@ GAME = np.dtype(
         ("last", "i1"),  # side that captured last this round, or NOBODY
         ("card", "i1"),  # card being played, or NOBODY
         ("stage", "u1"),  # PLAYING, ROUND_OVER, MATCH_OVER
+        ("hands", "u8", MAX_PLAYERS),  # by seat: cards in hand, the one being played included
+        ("piles", "u8", MAX_PLAYERS),  # by side: cards won this round
+        ("played", "u8", MAX_PLAYERS),  # by seat: cards played this round
+        ("hidden", "u1", MAX_PLAYERS),  # by seat: cards in hand that this record does not know
+        ("sweeps", "u1", MAX_PLAYERS),  # by side: sweeps of this round
+        ("sets", "u1", MAX_PLAYERS),  # by side: sets won
         ("set_winner", "i1"),  # side that won a set with the round that is over, NOBODY or DRAWN
         ("winner", "i1"),  # side that won the match, NOBODY or DRAWN
+        ("totals", "i4", MAX_PLAYERS),  # by side: points of the current set up to the last scored round
+        ("rounds", "i4"),  # rounds finished in this match
+        ("points", "i2", MAX_PLAYERS),  # by side: points of the round that is over, else zero
+        ("cards", "u1", NUM_CARDS),  # by play of this round: the hand card
+        ("captured", "u8", NUM_CARDS),  # by play of this round: table cards it took
+        ("deck", "u1", NUM_CARDS),  # the deck in dealing order; deck[dealt:] is the stock
     ],
     align=True,
 )
+"""A game: 640 bytes, ten cache lines."""
 
 Records = np.ndarray[Any, np.dtype[np.void]]
 """GAME[N]: games as a structured array."""

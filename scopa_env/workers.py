@@ -1,0 +1,211 @@
+"""Threads that step slices of a batch side by side.
+
+A step of a few thousand games takes some hundred microseconds, and to wake a sleeping thread, or to get hold of the
+interpreter's lock, may take as long.  So a thread stays in compiled code, without that lock, looks for orders there,
+and sleeps only when none has come for a while.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from scopa_env.engine.bits import twin
+from scopa_env.kernel import kernel
+from scopa_env.run import random_actions, step
+
+END, STEP, DRAW = 0, 1, 2
+"""What a thread is to do: to end, to take the actions of its slice, to draw random ones."""
+
+SPINS = 2_000_000
+"""How often a thread looks for orders before it sleeps: about a millisecond or less."""
+_LINE = 8
+"""Words between two cells that different threads write: a cache line."""
+
+
+def load_now(cells: Any, at: int) -> int:
+    """Return a word of int64[N] as it is in memory; another thread may write to it."""
+    return int(cells[at])
+
+
+def store_now(cells: Any, at: int, value: int) -> None:
+    """Write a word of int64[N], after everything that was written before."""
+    cells[at] = value
+
+
+def _load_now(typingctx: Any, cells: Any, at: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, value=args[0])
+        return builder.load_atomic(builder.gep(array.data, [args[1]]), "acquire", 8)
+
+    return types.int64(cells, types.intp), codegen
+
+
+def _store_now(typingctx: Any, cells: Any, at: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, value=args[0])
+        builder.store_atomic(args[2], builder.gep(array.data, [args[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(cells, types.intp, types.int64), codegen
+
+
+_compiled_load_now: Any = intrinsic(_load_now)
+_compiled_store_now: Any = intrinsic(_store_now)
+twin(load_now, lambda cells, at: _compiled_load_now(cells, at))
+twin(store_now, lambda cells, at, value: _compiled_store_now(cells, at, np.int64(value)))
+
+
+@kernel
+def appears(cells: Any, at: int, value: int, spins: int) -> bool:
+    """Say whether cells[at] becomes `value` while one looks `spins` times."""
+    looked = 0
+    while load_now(cells, at) != value:
+        looked += 1
+        if looked >= spins:
+            return False
+    return True
+
+
+@kernel
+def serve(
+    orders: Any,
+    done: Any,
+    cell: int,
+    current: int,
+    spins: int,
+    rules: Any,
+    settings: Any,
+    games: Any,
+    runs: Any,
+    actions: Any,
+    rewards: Any,
+    terminations: Any,
+    to_play: Any,
+    packed: bool,
+    earned: Any,
+    scratch: Any,
+    observations: Any,
+    masks: Any,
+    drawn: Any,
+) -> int:
+    """Do what is ordered for a slice of a batch, until no order has come for a while.
+
+    Args:
+        orders: int64[..], written by the ordering thread: in `cell` the number of the order, behind it what to do.
+        done: int64[..], written: in `cell` the number of the last order that was done.
+        cell: the place of this thread in both.
+        current: number of the next order.
+        spins: how often to look for it.
+        rules: this and the following up to `masks` as of `scopa_env.run.step`.
+        settings: ..
+        games: ..
+        runs: ..
+        actions: ..
+        rewards: ..
+        terminations: ..
+        to_play: ..
+        packed: ..
+        earned: ..
+        scratch: ..
+        observations: ..
+        masks: ..
+        drawn: int64[N], written by DRAW.
+
+    Returns:
+        The number of the next order; 0 after END.
+    """
+    while appears(orders, cell, current, spins):
+        what = load_now(orders, cell + 1)
+        if what == END:
+            return 0
+        if what == STEP:
+            step(
+                rules,
+                settings,
+                games,
+                runs,
+                actions,
+                rewards,
+                terminations,
+                to_play,
+                packed,
+                earned,
+                scratch,
+                observations,
+                masks,
+            )
+        if what == DRAW:
+            random_actions(runs, drawn)
+        store_now(done, cell, current)
+        current += 1
+    return current
+
+
+class Workers:
+    """Threads for all slices of a batch but the first, which the calling thread does itself.
+
+    Args:
+        parts: for each slice the arguments of `serve` from `rules` on.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Any, ...]]) -> None:
+        self._parts = list(parts)
+        self._number = 0
+        self._orders = np.zeros(len(parts) * _LINE, np.int64)
+        self._done = np.zeros(len(parts) * _LINE, np.int64)
+        self._asleep = [False] * len(parts)
+        self._beds: list[SimpleQueue[None]] = [SimpleQueue() for _ in parts]
+        serve(self._orders, self._done, 0, 1, 0, *self._parts[0])  # compiled before the threads need it
+        for place in range(1, len(parts)):
+            threading.Thread(target=self._work, args=(place,), daemon=True, name="scopa_env").start()
+
+    def step(self) -> None:
+        """Take the actions in all slices."""
+        self._order(STEP)
+        try:
+            step(*self._parts[0][:-1])
+        finally:
+            self._wait()
+
+    def draw(self) -> None:
+        """Draw random actions in all slices."""
+        self._order(DRAW)
+        try:
+            random_actions(self._parts[0][3], self._parts[0][-1])
+        finally:
+            self._wait()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._order(END)
+        self._parts = self._parts[:1]
+
+    def _order(self, what: int) -> None:
+        self._number += 1
+        for place in range(1, len(self._parts)):
+            self._orders[place * _LINE + 1] = what
+            self._orders[place * _LINE] = self._number
+            if self._asleep[place]:
+                self._beds[place].put(None)
+
+    def _wait(self) -> None:
+        for place in range(1, len(self._parts)):
+            while not appears(self._done, place * _LINE, self._number, SPINS):
+                time.sleep(0)  # the thread may need the interpreter to wake up
+
+    def _work(self, place: int) -> None:
+        orders, part = self._orders, self._parts[place]
+        current = 1
+        while current := serve(orders, self._done, place * _LINE, current, SPINS, *part):
+            self._asleep[place] = True
+            if orders[place * _LINE] != current:  # not ordered meanwhile
+                self._beds[place].get()
+            self._asleep[place] = False
