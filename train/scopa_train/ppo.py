@@ -1,4 +1,4 @@
-"""`scopa train ppo`: sb3-contrib's MaskablePPO on the Gymnasium environment, against random and greedy.
+"""`scopa train ppo`: sb3-contrib's MaskablePPO on many games at once, against random and greedy.
 
 Reads top to bottom: settings, environment, network, evaluation, training.
 """
@@ -20,7 +20,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import set_random_seed
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor
 
 from scopa_agents.arena import Pairing, duel
 from scopa_agents.arena_table import Bar, pairing_table, progress_bar
@@ -28,6 +28,7 @@ from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
 from scopa_agents.learned import Policy, PolicyAgent
 from scopa_env import Rules, ScopaEnv
 from scopa_env.files import whole_file
+from scopa_env.interop.sb3 import ScopaVecEnv
 from scopa_train.curve import Curve
 from scopa_train.report import write_json
 
@@ -49,9 +50,9 @@ class PPOSettings:
     reward_scale: float = 0.3
     "Factor of the rewards, so that returns are about 1."
     num_envs: int = 64
-    "Environments that play side by side."
+    "Games that are played side by side."
     num_steps: int = 64
-    "Decisions of each environment between two updates."
+    "Decisions of each game between two updates."
     batch_size: int = 1024
     "Decisions of a gradient step."
     epochs: int = 4
@@ -92,10 +93,15 @@ class PPOSettings:
         ScopaEnv(self.rules, opponent=self.opponents, reward=self.reward)  # refuses what it cannot play
 
 
-def make_env(settings: PPOSettings) -> gymnasium.Env[Any, Any]:
-    """Return one environment of the training."""
-    env = ScopaEnv(settings.rules, opponent=list(settings.opponents), reward=settings.reward)
-    return gymnasium.wrappers.TransformReward(env, lambda reward: float(reward) * settings.reward_scale)
+def make_env(settings: PPOSettings) -> ScopaVecEnv:
+    """Return the environments of the training."""
+    return ScopaVecEnv(
+        settings.num_envs,
+        settings.rules,
+        list(settings.opponents),
+        reward=settings.reward,
+        reward_scale=settings.reward_scale,
+    )
 
 
 class RankFeatures(BaseFeaturesExtractor):
@@ -190,7 +196,7 @@ def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
     settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads)
     set_random_seed(settings.seed)
-    env = VecMonitor(DummyVecEnv([lambda: make_env(settings)] * settings.num_envs))
+    env = VecMonitor(make_env(settings))
     model = make_model(settings, env)
     curve = Curve(f"PPO on {settings.rules}")
     begin = time.monotonic()
