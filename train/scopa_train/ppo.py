@@ -229,7 +229,7 @@ def train_ppo(settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSetting
 
     Args:
         settings: the settings.
-        quick: the quick setting, which is also the default of every option: two to four minutes on two cores.
+        quick: the quick setting, which is also the default of every option: about two minutes on two cores.
     """
     _, results = train(settings)
     pairing_table(results)
