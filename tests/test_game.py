@@ -19,7 +19,7 @@ import reference
 from helpers import ALL_PRESETS, SHORT_MATCHES, VARIANTS, contents, play_randomly, random_game, rule_fields
 from scopa_env import Game, Move, Rules, View, batch
 from scopa_env.actions import IllegalAction
-from scopa_env.cards import CardError, parse_card, value_of
+from scopa_env.cards import CardError, cards_text, parse_card, parse_cards, value_of
 from scopa_env.engine.state import GAME
 from scopa_env.game import Play, VoidDeal, check_deck
 from scopa_env.notation import AmbiguousMove, IllegalMove, NotationError, PositionError
@@ -529,3 +529,39 @@ def test_captures_of_scopa_take_an_even_sum(text: str) -> None:
 @pytest.mark.parametrize(("text", "most"), [("scopa", 20), ("scopone", 34), ("escoba", 98)])
 def test_the_number_of_legal_moves(text: str, most: int) -> None:
     assert max(len(game.legal_moves) for game, _ in plays_of(text, 60)) <= most
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("rules", "table", "sweeps"),
+    [
+        ("scopa_dassi", "Ac", (1, 0)),  # a single ace that is the whole table: an ordinary sweep
+        ("scopa_dassi:ace_facing_ace=all", "Ac", (1, 0)),
+        ("scopa_dassi:ace_facing_ace=all", "Ac2s", (0, 0)),  # all by the rule of the ace
+        ("scopa_dassi", "4c2s", (0, 0)),
+        ("asso_piglia_tutto", "4c2s", (1, 0)),
+        ("asso_piglia_tutto:ace_facing_ace=all", "Ac2s", (1, 0)),
+    ],
+)
+def test_sweeps_by_an_ace(rules: str, table: str, sweeps: tuple[int, int]) -> None:
+    """rules.md: `ace_scopa`; "taking a single ace that is the whole table always does"."""
+    rules_of = Rules.parse(rules)
+    placed = parse_cards(f"Ad7c3c4s{table}")
+    others = [card for card in rules_of.deck if card not in placed]
+    pile, stock = others[: 6 - len(table) // 2], others[6 - len(table) // 2 :]
+    game = Game.from_text(f"{rules} Ad7c/3c4s {table} {cards_text(stock)} {cards_text(pile)}/- 0/0 0 0 1")
+    game.push_text(f"Adx{table}")
+    assert game.table == ()
+    assert game.sweeps == sweeps
+
+
+@pytest.mark.nojit
+def test_no_round_follows_a_match_that_is_over() -> None:
+    from scopa_env import batch
+
+    game = Game("scopa:target=1", seed=3)
+    play_randomly(game, random.Random(3))
+    assert game.match_over
+    before = contents(game.records)
+    batch.next_rounds(game.rules.record, game.records)
+    assert contents(game.records) == before
