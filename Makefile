@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest $(WORKERS)
 TEST_TIME := about 3 minutes on 2 cores
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-nojit test-slow lint check coverage bench-start clean distclean
+.PHONY: help setup train test test-nojit test-slow lint check coverage bench bench-peers bench-start clean distclean
 
 help:
 	@echo "make train        set up, train an agent (about 2 minutes), show how it plays"
@@ -20,6 +20,8 @@ help:
 	@echo "make test-nojit   cases and random rounds with the JIT off"
 	@echo "make test-slow    the tests that take long"
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
+	@echo "make bench        decisions a second, every way of playing"
+	@echo "make bench-peers  the same beside other environments, alternately in one run"
 	@echo "make bench-start  first-use cost: import, first step on a cold and a warm cache"
 	@echo "make clean        remove caches and build products; distclean: .venv too"
 
@@ -59,6 +61,13 @@ coverage: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest $(WORKERS) -m "nojit and not slow"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+bench: $(STAMP)
+	$(BIN)/scopa bench speed
+
+bench-peers: $(STAMP)
+	@echo "Installing other environments beside ours and measuring both: about 10 minutes."
+	$(BIN)/python benchmarks/bench_peers.py
 
 bench-start: $(STAMP)
 	$(BIN)/scopa bench start

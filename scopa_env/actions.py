@@ -20,7 +20,7 @@ import numpy as np
 from scopa_env import batch
 from scopa_env.cards import NUM_CARDS, card_text, cards_text, from_mask, to_mask
 from scopa_env.engine.play import LAY, NUM_ACTIONS, TAKE
-from scopa_env.engine.state import NOBODY
+from scopa_env.engine.state import NOBODY, copy_of
 
 __all__ = [
     "LAY",
@@ -99,7 +99,7 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
         raise IllegalAction(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
     if not batch.move_is_legal(rules, games, move.card, move.mask):
         raise IllegalAction(f"move {move}: not legal here")
-    games = games.copy()
+    games = copy_of(games)
     games["card"] = NOBODY
     games["chosen"] = 0
     actions = [move.card]

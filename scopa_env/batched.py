@@ -20,7 +20,7 @@ import numpy as np
 
 from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
-from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.episode import EpisodeSettings, check_options, check_state_rules, history, opening
 from scopa_env.game import Game, View, check_seed, illegal_action_text, random_seed
 from scopa_env.rules import Rules
@@ -203,7 +203,7 @@ class BatchedScopa:
         """
         options = check_options(options)
         fresh = seed is not None or not self.records["rng"].any()
-        records, runs = self.records.copy(), self.runs.copy()
+        records, runs = copy_of(self.records), copy_of(self.runs)
         if fresh:
             run.seed_all(records, runs, seeds_of(seed, self.num_games))
         if any(options.get(name) is not None for name in ("deck", "dealer", "position")):
@@ -283,7 +283,8 @@ class BatchedScopa:
         """Return a copy of a game, hidden cards included."""
         if not -self.num_games <= index < self.num_games:
             raise IndexError(f"index={index}: allowed are games 0 .. {self.num_games - 1}")
-        return Game.from_records(self.rules, self.records[[index]])
+        index %= self.num_games
+        return Game.from_records(self.rules, copy_of(self.records[index : index + 1]))
 
     def view(self, index: int) -> View:
         """Return what the seat to act knows in a game."""

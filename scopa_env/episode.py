@@ -15,7 +15,7 @@ import numpy as np
 from scopa_env import batch, observation, run
 from scopa_env.actions import IllegalAction, as_word
 from scopa_env.engine.play import NUM_ACTIONS
-from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.game import Game, View, illegal_action_text, records_of, seed_state
 from scopa_env.notation import PositionError, parse_position
 from scopa_env.rules import Rules, check_seat, near_miss
@@ -250,7 +250,7 @@ class Episode:
         self._after(result & 7, over=result & 16 != 0)
         self._seen = seen
         if not self.over and rounds != self.records["rounds"][0]:
-            self._past = (*self._past, self._kept.copy())
+            self._past = (*self._past, copy_of(self._kept))
         return self._earned.tolist()[: self.rules.sides] if result & 8 else None
 
     def observe(self, seat: int) -> tuple[Array, Array]:
@@ -271,7 +271,7 @@ class Episode:
     def game(self) -> Game:
         """Return a copy of the game, hidden cards included."""
         self.check_running()
-        return Game.from_records(self.rules, self.records.copy(), self._past)
+        return Game.from_records(self.rules, copy_of(self.records), self._past)
 
     def view(self, seat: int) -> View:
         """Return what `seat` knows."""

@@ -22,7 +22,7 @@ from scopa_env.actions import NUM_ACTIONS, IllegalAction, Move, action_text
 from scopa_env.cards import NUM_CARDS, CardError, as_card, cards_text, from_mask, parse_cards
 from scopa_env.engine.rng import split
 from scopa_env.engine.scoring import CATEGORIES
-from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN, Records
+from scopa_env.engine.state import DRAWN, GAME, NOBODY, UNKNOWN, Records, copy_of
 from scopa_env.notation import IllegalMove, Position, PositionError, parse_position, records_of, tabulate
 from scopa_env.rules import Rules, check_seat
 from scopa_env.table import Play, Table
@@ -172,7 +172,7 @@ class View(Table):
             state = int(rng.integers(0, 1 << 64, dtype=np.uint64))
         else:
             state = seed_state(rng)
-        records = self.records.copy()
+        records = copy_of(self.records)
         records["rng"] = state
         batch.redraw(self.rules.record, records, np.array([self.observer]))
         return Game.from_records(self.rules, records)
@@ -291,7 +291,7 @@ class Game(Table):
             raise TypeError(f"push({move!r}): expected a Move; push_text reads the text of one")
         if not move.exists:
             raise IllegalMove(f"move {tuple(move)}: allowed are the card ids 0 .. {NUM_CARDS - 1}")
-        records = self.records.copy()
+        records = copy_of(self.records)
         if not batch.play_one(self.rules.record, records, int(move.card), move.mask):
             raise IllegalMove(f"move {move}: {self._why_illegal(move)}")
         self._advance(records)
@@ -315,7 +315,7 @@ class Game(Table):
             IllegalAction: the action is not legal; nothing has changed.
         """
         action = index(action)
-        records = self.records.copy()
+        records = copy_of(self.records)
         if not 0 <= action < NUM_ACTIONS or batch.act_one(self.rules.record, records, action) < 0:
             raise IllegalAction(illegal_action_text(self, action))
         self._advance(records)
@@ -341,7 +341,7 @@ class Game(Table):
         """
         if not self.round_over or self.match_over:
             raise ValueError("next_round: " + ("the match is over" if self.match_over else "the round is not over"))
-        records = self.records.copy()
+        records = copy_of(self.records)
         if deck is None:
             batch.next_rounds(self.rules.record, records)
         else:
@@ -353,7 +353,9 @@ class Game(Table):
 
     def copy(self) -> Game:
         """Return an independent copy."""
-        game = Game.from_records(self.rules, self.records.copy())
+        game = Game.__new__(Game)
+        game.rules = self.rules
+        game.records = copy_of(self.records)
         game._stack = self._stack.copy()
         game.past = self.past.copy()
         return game

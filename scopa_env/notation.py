@@ -28,7 +28,7 @@ from scopa_env import batch
 from scopa_env.actions import TAKE, Move
 from scopa_env.cards import CARD_PATTERN, CardError, card_text, cards_text, parse_card, parse_cards, to_mask
 from scopa_env.engine.scoring import NUM_CATEGORIES
-from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN, Records
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, PLAYING, UNKNOWN, Records, copy_of
 from scopa_env.rules import Rules, RulesError
 
 
@@ -400,7 +400,7 @@ def _finish(rules: Rules, records: Records) -> None:
     """Score a round that is over, of which totals and sets are known as they stand after it."""
     records["points"][0] = tabulate(rules, records).sum(axis=0)
     records["totals"][0] -= records["points"][0]
-    trial = records.copy()
+    trial = copy_of(records)
     batch.finish_scored(rules.record, trial)
     winner = int(trial["set_winner"][0])
     if winner >= 0 and records["sets"][0][winner]:

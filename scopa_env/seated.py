@@ -16,7 +16,7 @@ import numpy as np
 from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
 from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_move, make_agent
-from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records
+from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.episode import Array, EpisodeSettings, check_options, check_state_rules, opening
 from scopa_env.game import Game, View, illegal_action_text, seed_state
 from scopa_env.policy import Policy
@@ -138,7 +138,7 @@ class SeatedGames:
         options = check_options(options)
         learner = NOBODY if options.get("seat") is None else check_seat("seat", options["seat"], self.rules)
         fresh = seeds is not None or not self.started
-        records, runs = self.records.copy(), self.runs.copy()
+        records, runs = copy_of(self.records), copy_of(self.runs)
         for index in range(len(self)):
             if fresh:
                 seed = None if seeds is None else seeds[index]
@@ -198,11 +198,11 @@ class SeatedGames:
             and not self._settings["restarts"][0]
             and rounds != self.records["rounds"][0]
         ):
-            self.past = (*self.past, self.last_rounds[:1].copy())
+            self.past = (*self.past, copy_of(self.last_rounds[:1]))
 
     @contextmanager
     def _undone_by_errors(self) -> Iterator[None]:
-        kept = {name: getattr(self, name).copy() for name in ("records", "runs", "rewards", "terminations")}
+        kept = {name: copy_of(getattr(self, name)) for name in ("records", "runs", "rewards", "terminations")}
         try:
             yield
         except BaseException:
@@ -276,7 +276,7 @@ class SeatedGames:
 
     def game(self, index: int) -> Game:
         """Return a copy of a game, hidden cards included."""
-        return Game.from_records(self.rules, self.records[index : index + 1].copy(), self.past if index == 0 else ())
+        return Game.from_records(self.rules, copy_of(self.records[index : index + 1]), self.past if index == 0 else ())
 
     def seat(self, index: int) -> int:
         """Return the learner's seat in a game."""

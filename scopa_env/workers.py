@@ -7,6 +7,7 @@ and sleeps only when none has come for a while.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -57,9 +58,16 @@ def _store_now(typingctx: Any, cells: Any, at: Any, value: Any) -> Any:
     return types.void(cells, types.intp, types.int64), codegen
 
 
+def give_way() -> None:
+    """Let another thread run on this core, if one waits for it."""
+    time.sleep(0)
+
+
+_sched_yield = types.ExternalFunction("sched_yield", types.int32())  # of the C library
 _compiled_load_now: Any = intrinsic(_load_now)
 _compiled_store_now: Any = intrinsic(_store_now)
 twin(load_now, lambda cells, at: _compiled_load_now(cells, at))
+twin(give_way, (lambda: _sched_yield()) if os.name == "posix" else (lambda: None))
 twin(store_now, lambda cells, at, value: _compiled_store_now(cells, at, np.int64(value)))
 
 
@@ -71,6 +79,8 @@ def appears(cells: Any, at: int, value: int, spins: int) -> bool:
         looked += 1
         if looked >= spins:
             return False
+        if looked % 1024 == 0:
+            give_way()
     return True
 
 

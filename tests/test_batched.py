@@ -301,6 +301,7 @@ def test_looking_at_a_game() -> None:
     rows = batch.histories()[2]
     assert rows.shape == (40, 88)
     assert rows.any(axis=1).sum() == len(game.plays)
+    assert batch.game(-1) == game
     for index in (3, -4):
         with pytest.raises(IndexError, match="allowed are games"):
             batch.game(index)

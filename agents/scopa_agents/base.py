@@ -10,7 +10,7 @@ import numpy as np
 from scopa_env import batch
 from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
-from scopa_env.engine.state import Records
+from scopa_env.engine.state import Records, copy_of
 from scopa_env.game import View
 from scopa_env.policy import Policy, decide
 from scopa_env.rules import Rules
@@ -33,7 +33,7 @@ class ArrayAgent(ABC):
 
     def act(self, view: View) -> Move:
         """Return a legal move of the observer of `view`, which is to act."""
-        records = view.records.copy()
+        records = copy_of(view.records)
         record = view.rules.record
         while True:
             action = int(self.act_batch(view.rules, records)[0])

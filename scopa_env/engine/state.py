@@ -72,6 +72,12 @@ GAME = np.dtype(
 Records = np.ndarray[Any, np.dtype[np.void]]
 """GAME[N]: games as a structured array."""
 
+
+def copy_of(records: Records) -> Records:
+    """Return a copy of a structured array: numpy's own goes field by field and takes ten times as long."""
+    return np.frombuffer(bytearray(records.tobytes()), records.dtype)
+
+
 RULES = np.dtype(
     [
         ("deck", "u8"),  # mask of the cards in play

@@ -30,6 +30,8 @@ app.command("scopa_env.commands:show_command", name="show", help="Show a positio
 app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
+bench.command("scopa_train.bench:bench_all", name="speed", help="Decisions a second, every way of playing.")
+bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
 
 

@@ -28,12 +28,12 @@ def versions() -> dict[str, str]:
     return found
 
 
-def print_figures(title: str, figures: Mapping[str, float]) -> None:
-    """Print named figures as a table."""
+def print_figures(title: str, figures: Mapping[str, float], digits: int = 3) -> None:
+    """Print named figures as a table, with `digits` behind the point."""
     table = Table("what", title=title, box=None, title_justify="left")
     table.add_column("figure", justify="right")
     for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}")
+        table.add_row(name, f"{value:,.{digits}f}")
     Console().print(table)
 
 
