@@ -43,7 +43,7 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("arguments", CASES, ids=str)
+@pytest.mark.parametrize("arguments", CASES, ids=range(len(CASES)))
 def test_each_game_is_that_of_a_single_environment(arguments: dict[str, Any]) -> None:
     """Observations, masks, rewards, ends, final observations and infos."""
     envs = ScopaVectorEnv(4, **arguments)

@@ -122,21 +122,6 @@ def measure_training(updates: int, repeats: int) -> dict[str, float]:
     for _ in range(repeats):
         for name, (model, make) in kinds.items():
             rates[name].append(training_rate(settings, model, make(settings), updates))
-    figures = measure_training(updates, repeats)
-    print_figures("MaskablePPO, 256 games, one thread", figures)
-    if json_file is not None:
-        write_json(json_file, {"figures": figures})
-
-
-def measure_training(updates: int, repeats: int) -> dict[str, float]:
-    """Return the medians of rates and shares."""
-    torch.set_num_threads(1)
-    settings = PPOSettings(num_envs=GAMES)
-    kinds = {"on ScopaVecEnv": make_env, "on DummyVecEnv of single environments": single_envs}
-    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
-    for _ in range(repeats):
-        for name, make in kinds.items():
-            rates[name].append(training_rate(settings, make(settings), updates))
     figures = {
         f"{name}, decisions a second": statistics.median(rate for rate, _ in found) for name, found in rates.items()
     }
