@@ -21,6 +21,11 @@ SEVENS = np.uint64(sum(1 << 10 * suit + 6 for suit in range(4)))
 COINS = np.uint64((1 << 10) - 1)
 
 FIFTEEN = 15
+UP_TO = np.array(
+    [sum(1 << 10 * suit + rank for suit in range(4) for rank in range(min(value, 10))) for value in range(15)],
+    np.uint64,
+)
+"""By value 0 .. 14: the cards of at most that value."""
 _LANE = np.uint64(0xFFFF)
 _SIXTEEN = np.uint64(16)
 
@@ -70,10 +75,11 @@ def _sum_options(cards: Any, target: int) -> Any:
     """Return which of `cards` can be the lowest card of a set that sums to `target`."""
     options = NONE
     sums = ONE  # of the cards above the one looked at
+    cards &= UP_TO[target]
     while cards != NONE:
         card = highest(cards)
         value = value_of(card)
-        if value <= target and (sums >> word(target - value)) & ONE != NONE:
+        if (sums >> word(target - value)) & ONE != NONE:
             options |= bit(card)
         sums |= sums << word(value)
         cards ^= bit(card)
