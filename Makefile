@@ -63,7 +63,7 @@ coverage: $(STAMP)
 	$(BIN)/coverage report
 
 bench: $(STAMP)
-	$(BIN)/scopa bench speed
+	$(BIN)/scopa bench
 
 bench-peers: $(STAMP)
 	@echo "Installing other environments beside ours and measuring both: about 10 minutes."

@@ -196,3 +196,14 @@ def test_nothing_but_the_base_packages_is_imported_by_the_environment() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_bench_measures_every_way_of_playing(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    done = scopa("bench", "--seconds", "0.001", "--repeats", "1", "--no-processes", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    rates = json.loads(file.read_text())["per_second"]
+    assert all(rate > 0 for rate in rates.values())
+    assert all(name in done.stdout for name in ("AEC env", "Game.copy()"))
+    wrong = scopa("bench", "--seconds", "0")
+    assert (wrong.returncode, wrong.stderr) == (2, "scopa: seconds=0.0, repeats=5: allowed are numbers above 0\n")

@@ -14,10 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from cyclopts import Parameter
 
 import scopa_env
 from scopa_env import Game, Rules, ScopaEnv, batch
@@ -279,21 +278,13 @@ print(rate(work, {seconds}, time.perf_counter))
 
 def bench_all(
     *,
-    seconds: float = 0.5,
-    repeats: int = 5,
-    only: str = "",
-    processes: bool = True,
-    json_file: Annotated[Path | None, Parameter(name="--json")] = None,
+    seconds: float,
+    repeats: int,
+    only: str,
+    processes: bool,
+    json_file: Path | None,
 ) -> None:
-    """Measure how fast every way of using the environments is.
-
-    Args:
-        seconds: time of one measurement.
-        repeats: measurements of each figure; the median is printed.
-        only: measure what has this text in its name.
-        processes: also measure two processes side by side, the bound for two threads.
-        json_file: write the figures to this file.
-    """
+    """Measure and print; the arguments are those of the command `scopa bench`."""
     if seconds <= 0 or repeats < 1:
         raise ValueError(f"seconds={seconds}, repeats={repeats}: allowed are numbers above 0")
     chosen = tuple(one for one in MEASURES if only in one.name)

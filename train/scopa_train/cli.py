@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from pathlib import Path
+from typing import Annotated
 
 import cyclopts
 
@@ -30,9 +32,31 @@ app.command("scopa_env.commands:show_command", name="show", help="Show a positio
 app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
-bench.command("scopa_train.bench:bench_all", name="speed", help="Decisions a second, every way of playing.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
+
+
+@bench.default
+def bench_speed(
+    *,
+    seconds: float = 0.5,
+    repeats: int = 5,
+    only: str = "",
+    processes: bool = True,
+    json_file: Annotated[Path | None, cyclopts.Parameter(name="--json")] = None,
+) -> None:
+    """Measure decisions a second, every way of using the environments.
+
+    Args:
+        seconds: time of one measurement.
+        repeats: measurements of each figure; the median is printed.
+        only: measure what has this text in its name.
+        processes: also measure two processes side by side, the bound for two threads.
+        json_file: write the figures to this file.
+    """
+    from scopa_train.bench import bench_all
+
+    bench_all(seconds=seconds, repeats=repeats, only=only, processes=processes, json_file=json_file)
 
 
 def main() -> None:
