@@ -16,6 +16,7 @@ VARIANTS = (
     "bga_scopa:players=3",
     "bga_scopa:table_deal=before",
     "bga_scopa:table_deal=interleaved",
+    "scopone:table_deal=interleaved",
     "scopa:players=6",
     "scopa:players=6,teams=true,partner_hand_visible=true",
     "german_4p:partner_hand_visible=true",

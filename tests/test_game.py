@@ -565,3 +565,30 @@ def test_no_round_follows_a_match_that_is_over() -> None:
     before = contents(game.records)
     batch.next_rounds(game.rules.record, game.records)
     assert contents(game.records) == before
+
+
+@pytest.mark.nojit
+def test_the_engine_itself_refuses_numbers_that_are_no_actions() -> None:
+    game = Game("escoba", seed=3)
+    before = contents(game.records)
+    for action in (-1, -41, -64, 81, 104, 128, 1000):
+        assert batch.act_one(game.rules.record, game.records, action) == -1
+    assert contents(game.records) == before
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("text", ["scopa", "german_4p", "scopone", "escoba:players=3"])
+def test_a_play_on_a_view_is_that_of_the_game(text: str) -> None:
+    """Hidden cards are counted: nobody's hand is empty only because it is not seen."""
+    rng = random.Random(text)
+    game = Game(text, seed=4)
+    while not game.round_over:
+        move = rng.choice(game.legal_moves)
+        seen = game.view(game.seat).records.copy()
+        deals_again = sum(game.hand_sizes) == 1
+        game.push(move)
+        if deals_again:
+            continue
+        assert batch.play_one(game.rules.record, seen, move.card, move.mask)
+        for name in ("table", "piles", "sweeps", "seat", "last", "dealt", "deals", "stage"):
+            assert np.array_equal(seen[name], game.records[name]), name
