@@ -22,6 +22,7 @@ from pettingzoo import AECEnv
 from scopa_env.actions import NUM_ACTIONS, check_action
 from scopa_env.episode import Array, Episode, EpisodeSettings
 from scopa_env.game import Game, View, check_seed
+from scopa_env.observation import state_size
 from scopa_env.render import RENDER_MODES, check_render_mode
 from scopa_env.render.text import table_text
 from scopa_env.rules import Rules
@@ -79,6 +80,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
             agent: observation_space(players, mask=True, history=self.history) for agent in self.possible_agents
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
+        self.state_space: spaces.Space[Any] = spaces.Box(0, 1, (state_size(players),), np.int8)
         self._side = [self.rules.side_of(seat) for seat in range(players)]
         self._observed: tuple[Array, Array] | None = None
 
@@ -118,10 +120,15 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         self._observed = self._episode.observe(seat)
         self.infos[self.agent_selection] = {"action_mask": self._observed[1].copy()}
 
+    def _seat_of(self, agent: str) -> int:
+        if agent not in self._seats:
+            raise KeyError(f"agent {agent!r}: allowed are {', '.join(self.possible_agents)}")
+        return self._seats[agent]
+
     def observe(self, agent: str) -> dict[str, Array]:
         """Return what `agent` observes: fresh arrays."""
         self._episode.check_running()
-        seat = self._seats[agent]
+        seat = self._seat_of(agent)
         if self._observed is not None and seat == self._episode.seat:
             packed, mask = self._observed
             self._observed = None  # handed out once, so that every array is the caller's own
@@ -135,7 +142,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
     def action_mask(self, agent: str) -> Array:
         """Return int8[81]: the legal actions of `agent`, all zero if it is not to act."""
         self._episode.check_running()
-        return self._episode.observe(self._seats[agent])[1]
+        return self._episode.observe(self._seat_of(agent))[1]
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return observation, reward since its last step, terminated, truncated and info of the selected agent."""
@@ -187,18 +194,18 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
 
     def view(self, agent: str) -> View:
         """Return what `agent` knows, as a `View`."""
-        return self._episode.view(self._seats[agent])
+        return self._episode.view(self._seat_of(agent))
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; it can be pickled."""
         self._episode.check_running()
         names = ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos")
         faces = {name: getattr(self, name) for name in (*names, "agent_selection", "_skip_agent_selection")}
-        return {"episode": self._episode.get_state(), "face": copy.deepcopy(faces)}
+        return self._episode.get_state() | {"face": copy.deepcopy(faces)}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned, in this or an equal environment."""
-        self._episode.set_state(state["episode"])
+        self._episode.set_state(state)
         self._observed = None
         for name, value in copy.deepcopy(dict(state["face"])).items():
             setattr(self, name, value)

@@ -161,7 +161,7 @@ def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Ag
         if inspect.isclass(found):
             takes_seed = "seed" in inspect.signature(found).parameters
             found = found(seed=seed) if takes_seed else found()
-    except Exception as error:  # whatever a foreign module does when it is imported or called
+    except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported or called
         names = ", ".join(agent_names())
         raise AgentError(f"agent {spec!r}: {type(error).__name__}: {error}; registered names are {names}") from error
     return _agent_of(found, seed)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import copy
 import itertools
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any
@@ -21,7 +23,7 @@ import numpy as np
 from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
-from scopa_env.episode import EpisodeSettings, check_options, check_state_rules, history, opening
+from scopa_env.episode import EpisodeSettings, check_options, check_state, history, opening
 from scopa_env.game import Game, View, check_seed, illegal_action_text, random_seed
 from scopa_env.rules import Rules
 from scopa_env.workers import Workers
@@ -33,7 +35,7 @@ _MASK_WORDS = 2
 def check_count(name: str, value: object, most: int = 1 << 31) -> int:
     """Return `value` as an int; raises a ValueError unless it is a whole number from 1."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= index(value) < most:
-        raise ValueError(f"{name}={value!r}: allowed are whole numbers from 1")
+        raise ValueError(f"{name}={value!r}: allowed are whole numbers 1 .. {most - 1}")
     return index(value)
 
 
@@ -111,6 +113,7 @@ class BatchedScopa:
         self._size = observation.observation_size(self.rules.players)
         self._make_buffers(bool(observe), dict(buffers or {}))
         self._workers: Workers | None = None
+        self._busy = threading.Lock()  # one thread of Python at a time
         self._cut()
         self.reset(seed)
 
@@ -242,6 +245,10 @@ class BatchedScopa:
             raise ValueError(
                 f"actions: {given.dtype}{given.shape}; expected whole numbers of shape ({self.num_games},)"
             )
+        with self._busy:
+            self._step(given)
+
+    def _step(self, given: Array) -> None:
         self._actions[:] = given
         if not self._settings["forfeits"][0]:
             wrong = run.first_illegal(self.runs, self._actions)
@@ -254,7 +261,7 @@ class BatchedScopa:
 
     def _threads(self) -> Workers:
         """Return the threads; they start when they are needed first."""
-        if self._workers is None:
+        if self._workers is None or self._workers.process != os.getpid():
             parts = [(*part, self._drawn[place]) for part, place in zip(self._parts, self._slices, strict=True)]
             self._workers = Workers(parts)
         return self._workers
@@ -270,19 +277,20 @@ class BatchedScopa:
         if out is None:
             out = np.empty(self.num_games, np.int64)
         _check_buffer("out", out, (self.num_games,), np.int64)
-        if self.threads == 1:
-            run.random_actions(self.runs, out)
-        else:
-            self._threads().draw()
-            out[:] = self._drawn
+        with self._busy:
+            if self.threads == 1:
+                run.random_actions(self.runs, out)
+            else:
+                self._threads().draw()
+                out[:] = self._drawn
         return out
 
     # looking at games, saving and restoring
 
     def game(self, index: int) -> Game:
         """Return a copy of a game, hidden cards included."""
-        if not -self.num_games <= index < self.num_games:
-            raise IndexError(f"index={index}: allowed are games 0 .. {self.num_games - 1}")
+        if not hasattr(index, "__index__") or not -self.num_games <= index < self.num_games:
+            raise IndexError(f"index={index!r}: allowed are games 0 .. {self.num_games - 1}")
         index %= self.num_games
         return Game.from_records(self.rules, copy_of(self.records[index : index + 1]))
 
@@ -305,15 +313,16 @@ class BatchedScopa:
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; it can be pickled."""
         names = ("records", "runs", "rewards", "terminations")
-        return {"rules": self.rules.text(), **{name: getattr(self, name).copy() for name in names}}
+        return {"of": self.settings.text("BatchedScopa"), **{name: getattr(self, name).copy() for name in names}}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned, in this or an equal batch.
 
         Raises:
-            ValueError: the state belongs to other rules or another number of games.
+            ValueError: it is no such state, or belongs to another kind of environment, other rules or settings, or
+                another number of games.
         """
-        check_state_rules(state["rules"], self.rules)
+        state = check_state(state, "BatchedScopa", self.settings)
         records: Records = state["records"]
         if len(records) != self.num_games:
             raise ValueError(f"state: it has {len(records)} games, this batch {self.num_games}")
@@ -328,10 +337,12 @@ class BatchedScopa:
             self._workers = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_workers": None, "_parts": None}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_workers", "_parts", "_busy")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._workers = None
+        self._busy = threading.Lock()
         self._cut()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BatchedScopa:
@@ -356,6 +367,16 @@ def _check_buffer(name: str, array: object, shape: tuple[int, ...], dtype: type)
     )
     if not fits:
         found = f"{array.dtype}{array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        if isinstance(array, np.ndarray):
+            found += "".join(f", {what}" for what, is_so in _faults(array) if is_so)
         raise ValueError(
             f"{name}: {found}; expected a writeable C-contiguous {np.dtype(dtype)}{shape} array, aligned to 8 bytes"
         )
+
+
+def _faults(array: Array) -> list[tuple[str, bool]]:
+    return [
+        ("read-only", not array.flags.writeable),
+        ("not C-contiguous", not array.flags.c_contiguous),
+        ("not aligned", array.ctypes.data % 8 != 0),
+    ]

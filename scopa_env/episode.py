@@ -98,6 +98,10 @@ class EpisodeSettings:
             raise ValueError(f"forfeit_margin={margin!r}: allowed are numbers above 0, at most {most}")
         object.__setattr__(self, "forfeit_margin", float(margin))
 
+    def text(self, kind: str) -> str:
+        """Return what an environment of a `kind` plays, in words."""
+        return f"{kind} {self.rules}, episode={self.episode!r}, reward={self.reward!r}"
+
     def record(self, *, restarts: bool = False) -> np.ndarray[Any, np.dtype[np.void]]:
         """Return these settings as an array of one SETTINGS record for kernels.
 
@@ -157,6 +161,10 @@ def _from_position(rules: Rules, options: Mapping[str, Any], rng: int) -> Record
     records = records_of(position, rng)
     batch.fill(rules.record, records)
     return records
+
+
+_STATE = ("records", "runs", "seat", "over", "_seeded", "_past")
+"""The attributes of an `Episode` that make up its state."""
 
 
 class Episode:
@@ -285,26 +293,32 @@ class Episode:
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
         self.check_running()
-        state = {name: getattr(self, name) for name in ("records", "runs", "seat", "over", "_seeded", "_past")}
-        return {**copy.deepcopy(state), "rules": self.rules.text()}
+        state = {name: getattr(self, name) for name in _STATE}
+        return {**copy.deepcopy(state), "of": self.settings.text("PettingZoo")}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned.
 
         Raises:
-            ValueError: the state belongs to other rules.
+            ValueError: it is no such state, or belongs to another kind of environment, other rules or settings.
         """
-        state = dict(state)
-        check_state_rules(state.pop("rules"), self.rules)
-        for name, value in copy.deepcopy(state).items():
-            setattr(self, name, value)
+        known = check_state(state, "PettingZoo", self.settings)
+        for name in _STATE:
+            setattr(self, name, copy.deepcopy(known[name]))
         self._seen = None
 
 
-def check_state_rules(of: object, rules: Rules) -> None:
-    """Raise a ValueError unless a state of the rules `of` (text) is one of `rules`."""
-    if of != rules.text():
-        raise ValueError(f"state: it belongs to the rules {of}, this environment plays {rules}")
+def check_state(state: object, kind: str, settings: EpisodeSettings) -> dict[str, Any]:
+    """Return a state without the text that says what it is of.
+
+    Raises:
+        ValueError: it is no state, or one of another kind of environment, other rules or settings.
+    """
+    if not isinstance(state, Mapping) or "of" not in state:
+        raise ValueError(f"state: {type(state).__name__}; expected what get_state returned")
+    if state["of"] != settings.text(kind):
+        raise ValueError(f"state: it belongs to {state['of']}, this is {settings.text(kind)}")
+    return {name: value for name, value in state.items() if name != "of"}
 
 
 def history(rules: Rules, records: Records, seats: np.ndarray[Any, np.dtype[np.int64]]) -> Array:

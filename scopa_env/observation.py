@@ -372,7 +372,12 @@ def unpack(words: np.ndarray[Any, np.dtype[np.uint64]], size: int) -> np.ndarray
 
     Returns:
         uint8[..., size].
+
+    Raises:
+        ValueError: other words, or more features than they hold.
     """
+    if words.dtype != np.uint64 or not 0 < size <= 64 * words.shape[-1]:
+        raise ValueError(f"words {words.dtype}{words.shape}, size={size}: expected uint64[..., W] and 1 .. 64 * W")
     words = np.ascontiguousarray(words, "<u8")
     return np.unpackbits(words.view(np.uint8), axis=-1, count=size, bitorder="little")
 

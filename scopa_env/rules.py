@@ -182,7 +182,9 @@ class Rules:
         changes: dict[str, Any] = {}
         for part in rest.split(",") if rest else ():
             key, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals or key not in FIELD_NAMES:
+            if key in FIELD_NAMES and not equals:
+                raise RulesError(f"rules field {key!r} in {text!r}: no value; expected {key}=value")
+            if key not in FIELD_NAMES:
                 raise RulesError(f"rules field {key!r} in {text!r}: {_allowed(key, FIELD_NAMES)}")
             if key in changes:
                 raise RulesError(f"rules field {key!r} in {text!r}: named twice")

@@ -17,7 +17,7 @@ from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
 from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_move, make_agent
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
-from scopa_env.episode import Array, EpisodeSettings, check_options, check_state_rules, opening
+from scopa_env.episode import Array, EpisodeSettings, check_options, check_state, opening
 from scopa_env.game import Game, View, illegal_action_text, seed_state
 from scopa_env.policy import Policy
 from scopa_env.rules import check_seat
@@ -28,6 +28,10 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 _NO_ACTIONS: Ints = np.empty(0, np.int64)
 _WHOLE_ACTIONS: Words = np.empty(0, np.uint64)
+
+
+_STATE = ("records", "runs", "rewards", "terminations", "finals", "past", "started", "agents")
+"""The attributes that make up a state."""
 
 
 def _pool(name: str, specs: Specs) -> list[AgentSpec]:
@@ -125,12 +129,13 @@ class SeatedGames:
         )
         self._all_compiled = bool(self._policies.all())
 
-    def reset(self, seeds: Sequence[int] | None, options: Mapping[str, Any] | None) -> None:
+    def reset(self, seeds: Sequence[int] | None, options: Mapping[str, Any] | None, rows: Ints | None = None) -> None:
         """Start a new episode in every game; the agents play up to the learner's first decision.
 
         Args:
             seeds: a seed for each game; None goes on with the random generators as they stand.
             options: ``deck``, ``dealer``, ``seat``, ``position``, the same for every game (`check_options`).
+            rows: int64[M], the games; None: all.
 
         Raises:
             ValueError: an option that is not allowed; the running episodes stay as they are.
@@ -138,10 +143,12 @@ class SeatedGames:
         options = check_options(options)
         learner = NOBODY if options.get("seat") is None else check_seat("seat", options["seat"], self.rules)
         fresh = seeds is not None or not self.started
-        records, runs = copy_of(self.records), copy_of(self.runs)
-        for index in range(len(self)):
+        if fresh or rows is None:
+            rows = self._rows if rows is None or not self.started else rows
+        records, runs = copy_of(self.records[rows]), copy_of(self.runs[rows])
+        for index, game in enumerate(rows.tolist()):
             if fresh:
-                seed = None if seeds is None else seeds[index]
+                seed = None if seeds is None else seeds[game]
                 records[index : index + 1] = opening(self.rules, options, seed_state(seed), NOBODY)
                 runs["rng"][index] = seed_state(seed, 1)
             else:
@@ -152,17 +159,17 @@ class SeatedGames:
         run.seat_all(self._record, self._settings, runs, learner)
         if seeds is not None:
             self._make_agents(np.random.default_rng(seeds[0]))
-        self.records, self.runs, self.past = records, runs, ()
+        self.records[rows], self.runs[rows], self.past = records, runs, ()
         self.started = True
         try:
-            self.terminations[:] = 0
-            self.rewards[:] = 0
-            self._advance(self._rows, _NO_ACTIONS)
+            self.terminations[rows] = 0
+            self.rewards[rows] = 0
+            self._advance(rows, _NO_ACTIONS)
             self._let_others_play()
         except BaseException:
             self.started = False  # nothing to step in: `reset` again
             raise
-        self.runs["owed"] = self.rewards
+        self.runs["owed"][rows] = self.rewards[rows]
 
     def step(self, actions: Ints) -> None:
         """Take the learner's action in every game; the agents play up to its next decision or the end.
@@ -289,20 +296,21 @@ class SeatedGames:
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
-        names = ("records", "runs", "rewards", "terminations", "finals", "past", "started", "agents")
-        state = copy.deepcopy({name: getattr(self, name) for name in names})
-        return {**state, "rules": self.rules.text()}
+        state = copy.deepcopy({name: getattr(self, name) for name in _STATE})
+        return {**state, "of": self.settings.text("Gymnasium")}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned.
 
         Raises:
-            ValueError: the state belongs to other rules.
+            ValueError: it is no such state, or belongs to another kind of environment, other rules or settings, or
+                another number of games.
         """
-        state = dict(state)
-        check_state_rules(state.pop("rules"), self.rules)
-        for name, value in copy.deepcopy(state).items():
-            setattr(self, name, value)
+        state = check_state(state, "Gymnasium", self.settings)
+        if len(state["records"]) != len(self):
+            raise ValueError(f"state: it has {len(state['records'])} games, this has {len(self)}")
+        for name in _STATE:
+            setattr(self, name, copy.deepcopy(state[name]))
 
 
 def _actions(agent: Agent, answer: object, count: int) -> Ints:

@@ -157,11 +157,11 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
         self._check_running()
         face = copy.deepcopy({name: getattr(self, name) for name in ("_mask", "_np_random", "_np_random_seed")})
-        return {"table": self._table.get_state(), "face": face}
+        return self._table.get_state() | {"face": face}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned."""
-        self._table.set_state(state["table"])
+        self._table.set_state(state)
         for name, value in copy.deepcopy(dict(state["face"])).items():
             setattr(self, name, value)
 

@@ -99,13 +99,15 @@ class ScopaVectorEnv(VectorEnv[Any, Any, Any]):
 
         Args:
             seed: game `i` has ``seed + i``; or a seed for each game; None goes on with the generators as they stand.
-            options: ``deck``, ``dealer``, ``seat``, ``position``, the same for every game; others are ignored.
+            options: ``deck``, ``dealer``, ``seat``, ``position``, the same for every game; ``reset_mask``, bool[N]: the
+                games to start anew, the others go on; others are ignored.
 
         Raises:
             ValueError: an argument that is not allowed; the running episodes stay as they are.
         """
         seeds = None if seed is None else seeds_of(seed, self.num_envs).tolist()
-        self.games.reset(seeds, options)
+        rows = _rows_of((options or {}).get("reset_mask"), self.num_envs)
+        self.games.reset(seeds, options, rows)
         if seeds is not None:
             self._np_random_seed = seeds[0]
             self._np_random = np.random.default_rng(seeds[0])
@@ -187,11 +189,11 @@ class ScopaVectorEnv(VectorEnv[Any, Any, Any]):
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
-        return {"games": self.games.get_state(), "masks": self._masks.copy()}
+        return self.games.get_state() | {"masks": self._masks.copy()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned."""
-        self.games.set_state(state["games"])
+        self.games.set_state(state)
         self._masks = state["masks"].copy()
 
     def render(self) -> tuple[str, ...] | None:
@@ -199,6 +201,19 @@ class ScopaVectorEnv(VectorEnv[Any, Any, Any]):
         if self.render_mode != "ansi":
             return None
         return tuple(table_text(self.view(index)) for index in range(self.num_envs))
+
+
+def _rows_of(mask: Any, count: int) -> Ints | None:
+    """Return the games of Gymnasium's ``reset_mask``; None for all.
+
+    Raises:
+        ValueError: it is no bool[N] with at least one True.
+    """
+    if mask is None:
+        return None
+    if not isinstance(mask, np.ndarray) or mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
+        raise ValueError(f"options: reset_mask={mask!r}: expected a bool[{count}] array with at least one True")
+    return np.flatnonzero(mask)
 
 
 def _whole_numbers(actions: Any, count: int) -> Ints:

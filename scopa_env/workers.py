@@ -159,16 +159,78 @@ def serve(
     return current
 
 
+@kernel
+def lead(
+    orders: Any,
+    done: Any,
+    what: int,
+    spins: int,
+    rules: Any,
+    settings: Any,
+    games: Any,
+    runs: Any,
+    actions: Any,
+    rewards: Any,
+    terminations: Any,
+    to_play: Any,
+    packed: bool,
+    earned: Any,
+    scratch: Any,
+    observations: Any,
+    masks: Any,
+    drawn: Any,
+) -> bool:
+    """Order something for all slices, do it for the first one, and wait a while for the others (see `serve`).
+
+    In one piece, so that no exception, such as a person's Ctrl-C, comes between the parts.
+    """
+    orders[0] += 1
+    for cell in range(_LINE, len(orders), _LINE):
+        orders[cell + 1] = what
+        store_now(orders, cell, orders[0])
+    if what == STEP:
+        step(
+            rules,
+            settings,
+            games,
+            runs,
+            actions,
+            rewards,
+            terminations,
+            to_play,
+            packed,
+            earned,
+            scratch,
+            observations,
+            masks,
+        )
+    if what == DRAW:
+        random_actions(runs, drawn)
+    return all_done(orders, done, spins)
+
+
+@kernel
+def all_done(orders: Any, done: Any, spins: int) -> bool:
+    """Say whether all slices are done with the last order while one looks `spins` times for each."""
+    for cell in range(_LINE, len(orders), _LINE):
+        if not appears(done, cell, orders[0], spins):
+            return False
+    return True
+
+
 class Workers:
     """Threads for all slices of a batch but the first, which the calling thread does itself.
 
     Args:
         parts: for each slice the arguments of `serve` from `rules` on.
+
+    Attributes:
+        process: id of the process that the threads belong to; a forked one has none of them.
     """
 
     def __init__(self, parts: Sequence[tuple[Any, ...]]) -> None:
+        self.process = os.getpid()
         self._parts = list(parts)
-        self._number = 0
         self._orders = np.zeros(len(parts) * _LINE, np.int64)
         self._done = np.zeros(len(parts) * _LINE, np.int64)
         self._asleep = [False] * len(parts)
@@ -179,37 +241,44 @@ class Workers:
 
     def step(self) -> None:
         """Take the actions in all slices."""
-        self._order(STEP)
-        try:
-            step(*self._parts[0][:-1])
-        finally:
-            self._wait()
+        self._run(STEP)
 
     def draw(self) -> None:
         """Draw random actions in all slices."""
-        self._order(DRAW)
-        try:
-            random_actions(self._parts[0][3], self._parts[0][-1])
-        finally:
-            self._wait()
+        self._run(DRAW)
 
     def close(self) -> None:
         """End the threads."""
-        self._order(END)
-        self._parts = self._parts[:1]
+        if self.process == os.getpid():
+            self._wake()
+            lead(self._orders, self._done, END, 0, *self._parts[0])
+            self._wake()
 
-    def _order(self, what: int) -> None:
-        self._number += 1
-        for place in range(1, len(self._parts)):
-            self._orders[place * _LINE + 1] = what
-            self._orders[place * _LINE] = self._number
-            if self._asleep[place]:
-                self._beds[place].put(None)
+    def _run(self, what: int) -> None:
+        self._wake()
+        try:
+            lead(self._orders, self._done, what, SPINS, *self._parts[0])
+        finally:
+            self._wait()
 
     def _wait(self) -> None:
+        """Wait until all slices are done, also if a person interrupts: then no slice may be behind another."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                if all_done(self._orders, self._done, SPINS):
+                    break
+                self._wake()
+                time.sleep(0)  # the threads may need the interpreter to wake up
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def _wake(self) -> None:
         for place in range(1, len(self._parts)):
-            while not appears(self._done, place * _LINE, self._number, SPINS):
-                time.sleep(0)  # the thread may need the interpreter to wake up
+            if self._asleep[place]:
+                self._beds[place].put(None)
 
     def _work(self, place: int) -> None:
         orders, part = self._orders, self._parts[place]

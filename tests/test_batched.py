@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import random
 import re
+import subprocess
+import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -171,10 +175,10 @@ def test_save_and_restore_at_any_step() -> None:
     said = run_of(batch, 60)
     for other in copies:
         assert run_of(other, 60) == said
-    with pytest.raises(ValueError, match="belongs to the rules scopa:target=3"):
+    with pytest.raises(ValueError, match="belongs to BatchedScopa scopa:target=3"):
         BatchedScopa(12, "escoba").set_state(state)
     with pytest.raises(ValueError, match="it has 12 games, this batch 5"):
-        BatchedScopa(5, "scopa:target=3").set_state(state)
+        BatchedScopa(5, "scopa:target=3", episode="match", reward="decided").set_state(state)
 
 
 def test_an_illegal_action_changes_nothing_in_any_game() -> None:
@@ -269,9 +273,10 @@ def test_resets() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_games": 0}, "num_games=0: allowed are whole numbers from 1"),
+        ({"num_games": 0}, "num_games=0: allowed are whole numbers 1 .. "),
         ({"num_games": 2.0}, "num_games=2.0"),
         ({"num_games": True}, "num_games=True"),
+        ({"num_games": 10**12}, "num_games=1000000000000: allowed are whole numbers 1 .. 2147483647"),
         ({"num_games": 2, "threads": 0}, "threads=0"),
         ({"num_games": 2, "seed": -1}, "seed=-1"),
         ({"num_games": 2, "seed": [1, 2, 3]}, "3 seeds; expected one for each of 2 games"),
@@ -335,3 +340,107 @@ def test_an_observation_does_not_tell_hidden_cards() -> None:
         one._refresh()
         assert np.array_equal(one.observations, seen)
         assert np.array_equal(one.masks, masks)
+
+
+# threads
+
+
+INTERRUPTED = """
+import signal, sys
+import numpy as np
+from scopa_env.vector import BatchedScopa
+batch = BatchedScopa(3000, "scopa", seed=1, threads=2)
+plain = BatchedScopa(3000, "scopa", seed=1)
+batch.step(batch.random_actions())
+plain.step(plain.random_actions())
+
+def interrupt(*_):
+    if armed:
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+steps = interrupts = 0
+armed = False
+rng = np.random.default_rng(0)
+while interrupts < 60:
+    actions = plain.random_actions()
+    before = batch.get_state()
+    made = False
+    signal.setitimer(signal.ITIMER_REAL, rng.random() * 1e-3 + 1e-6)
+    try:
+        armed = True
+        batch.step(actions)
+        armed = False
+        made = True
+    except KeyboardInterrupt:
+        armed = False
+        interrupts += 1
+        made = any(not np.array_equal(before["records"][name], batch.records[name]) for name in ("plays", "card"))
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if made:
+        plain.step(actions)
+        steps += 1
+    assert all(np.array_equal(batch.records[name], plain.records[name]) for name in batch.records.dtype.names)
+print(steps, interrupts)
+"""
+
+
+def test_an_interrupt_leaves_no_slice_behind_another() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout.split()[1]) == 60
+
+
+FORKED = """
+import os, sys
+import numpy as np
+from scopa_env.vector import BatchedScopa
+batch = BatchedScopa(100, "scopa", seed=1, threads=2)
+batch.step(batch.random_actions())
+child = os.fork()
+batch.step(batch.random_actions())
+if child == 0:
+    os._exit(0 if batch.records["plays"].any() else 1)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_of_python_take_turns(threads: int) -> None:
+    batch = BatchedScopa(2000, "scopa", seed=1, threads=threads)
+
+    def work() -> None:
+        for _ in range(30):
+            batch.random_actions()
+
+    others = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    alone = BatchedScopa(2000, "scopa", seed=1)
+    for _ in range(90):
+        alone.random_actions()
+    assert np.array_equal(batch.random_actions(), alone.random_actions())
+
+
+def test_threads_sleep_and_wake_up() -> None:
+    import time
+
+    batch, plain = BatchedScopa(50, "scopa", seed=1, threads=3), BatchedScopa(50, "scopa", seed=1)
+    for pause in (0, 0.05, 0, 0.2, 0):
+        time.sleep(pause)
+        actions = plain.random_actions()
+        assert np.array_equal(batch.random_actions(), actions)
+        plain.step(actions)
+        batch.step(actions)
+        assert np.array_equal(batch.observations, plain.observations)
+    batch.close()
+    batch.step(plain.random_actions())

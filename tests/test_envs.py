@@ -655,8 +655,44 @@ def test_a_state_of_other_rules_is_refused() -> None:
         env, other = make("scopa"), make("escoba")
         env.reset(seed=1)
         other.reset(seed=1)
-        with pytest.raises(ValueError, match="belongs to the rules scopa"):
+        with pytest.raises(ValueError, match=r"it belongs to (PettingZoo|Gymnasium) scopa, episode='round'"):
             other.set_state(env.get_state())
+
+
+def test_a_state_of_another_kind_or_other_settings_is_refused() -> None:
+    from scopa_env.vector import BatchedScopa, ScopaVectorEnv
+
+    def made(kind: Any) -> Any:
+        env = kind(rules="scopa")
+        env.reset(seed=1)
+        return env
+
+    envs = [
+        made(scopa_env.env),
+        made(ScopaEnv),
+        made(lambda rules: ScopaVectorEnv(2, rules)),
+        BatchedScopa(2, "scopa", seed=1),
+        made(lambda rules: scopa_env.env(rules, reward="decided")),
+        made(lambda rules: scopa_env.env(rules, episode="match")),
+    ]
+    for env in envs:
+        env.set_state(env.get_state())
+        for other in envs:
+            if other is not env:
+                with pytest.raises(ValueError, match="state: it "):
+                    env.set_state(other.get_state())
+        for nonsense in (None, {}, [], "state", {"of": 1}):
+            with pytest.raises(ValueError, match="state: "):
+                env.set_state(nonsense)
+
+
+def test_the_state_space_and_names_of_agents() -> None:
+    env = scopa_env.env("scopone")
+    env.reset(seed=1)
+    assert env.state_space.contains(env.state())
+    for call in (env.observe, env.view, env.action_mask):
+        with pytest.raises(KeyError, match="agent 'bob': allowed are player_0"):
+            call("bob")
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def test_a_failing_agent_leaves_every_game_as_it_was() -> None:
     assert steps > 1
     after = envs.get_state()
     for name in ("records", "runs"):
-        assert np.array_equal(before["games"][name], after["games"][name])
+        assert np.array_equal(before[name], after[name])
     calls.clear()
     envs.step(actions)
 
@@ -252,7 +252,7 @@ def test_illegal_actions_and_forfeits() -> None:
         spoiled[2] = wrong
         with pytest.raises(IllegalAction, match=re.escape(f"game 2: action {wrong}")):
             envs.step(spoiled)
-        assert np.array_equal(envs.get_state()["games"]["records"], before["games"]["records"])
+        assert np.array_equal(envs.get_state()["records"], before["records"])
     for wrong_shape in (actions[:3], actions[:, None], [0.5] * 4):
         with pytest.raises(ValueError, match="action"):
             envs.step(wrong_shape)
@@ -281,8 +281,30 @@ def test_copies_and_states_go_on_alike() -> None:
         for other in others:
             found = other.step(actions)
             assert all(np.array_equal(one, two) for one, two in zip(said[:4], found[:4], strict=True))
-    with pytest.raises(ValueError, match="belongs to the rules"):
+    with pytest.raises(ValueError, match="belongs to"):
         ScopaVectorEnv(5, "escoba").set_state(envs.get_state())
+
+
+def test_some_games_can_be_started_anew() -> None:
+    """Gymnasium's option ``reset_mask``."""
+    envs = ScopaVectorEnv(5, "scopa", ["greedy", first_move])
+    _, infos = envs.reset(seed=4)
+    for _ in range(7):
+        _, _, _, _, infos = envs.step(first_actions(infos["action_mask"]))
+    before = [envs.game(i).text() for i in range(5)]
+    observations, infos = envs.reset(options={"reset_mask": np.array([False, True, False, False, True])})
+    now = [envs.game(i).text() for i in range(5)]
+    assert [one == other for one, other in zip(before, now, strict=True)] == [True, False, True, True, False]
+    assert observations.shape == (5, 592)
+    observations, infos = envs.reset(seed=[9, 8, 7, 6, 5], options={"reset_mask": np.arange(5) == 3})
+    single = ScopaEnv("scopa", ["greedy", first_move])
+    seen, info = single.reset(seed=6)
+    assert np.array_equal(observations[3], seen)
+    assert np.array_equal(infos["action_mask"][3], info["action_mask"])
+    assert envs.game(0).text() == now[0]
+    for wrong in (np.zeros(5, bool), np.ones(4, bool), np.ones(5), [True] * 5, "x"):
+        with pytest.raises(ValueError, match="reset_mask="):
+            envs.reset(options={"reset_mask": wrong})
 
 
 def test_order_render_and_bad_arguments() -> None:

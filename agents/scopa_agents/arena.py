@@ -26,6 +26,9 @@ from scopa_env.rules import Rules
 CHUNK = 256
 """Deals that are played at the same time."""
 
+MOST_DEALS = 100_000_000
+"""Most deals of a pairing; more take days."""
+
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -197,8 +200,8 @@ def margins(rules: Rules, games: Records, seated: Ints) -> Floats:
 
 def check_deals(deals: int) -> None:
     """Raise a ValueError unless `deals` is a number of deals that gives an interval."""
-    if isinstance(deals, bool) or not hasattr(deals, "__index__") or deals < 2:
-        raise ValueError(f"deals={deals!r}: allowed are whole numbers from 2")
+    if isinstance(deals, bool) or not hasattr(deals, "__index__") or not 2 <= deals <= MOST_DEALS:
+        raise ValueError(f"deals={deals!r}: allowed are whole numbers 2 .. {MOST_DEALS}")
 
 
 def duel(

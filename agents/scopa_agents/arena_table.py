@@ -43,7 +43,8 @@ def progress_bar(what: str, total: int, unit: str) -> Iterator[Bar]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         yield Bar(progress, what, total)
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from scopa_agents import play_text as show
 from scopa_env.actions import Move
-from scopa_env.agents import Agent, make_agent
+from scopa_env.agents import Agent, AgentError, make_agent
 from scopa_env.game import Game, View
 from scopa_env.notation import IllegalMove
 from scopa_env.record import SUFFIXES, GameRecord, write_records
@@ -74,6 +74,7 @@ class Session:
             "hint": self._show_hint,
             "undo": self._undo,
             "quit": self._quit,
+            "q": self._quit,
         }
 
     @property
@@ -203,8 +204,14 @@ def _decision(agent: Agent, view: View) -> Move:
 
     Raises:
         IllegalMove: it is none, or not legal.
+        AgentError: the agent fails.
     """
-    decided = agent.act(view)
+    try:
+        decided = agent.act(view)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever goes wrong inside an agent
+        raise AgentError(f"agent {agent.name!r} failed: {type(error).__name__}: {error}") from error
     try:
         move = Move(*decided)
         legal = view.is_legal(move)
