@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -136,13 +137,13 @@ class BatchedScopa:
             if name not in shapes:
                 raise ValueError(f"buffers: {name!r}: allowed are {', '.join(shapes)}")
             _check_buffer(name, array, *shapes[name])
-        arrays = {name: buffers[name] if name in buffers else np.zeros(*shapes[name]) for name in shapes}
+        arrays = {name: buffers[name] if name in buffers else _zeros(*shapes[name]) for name in shapes}
         self.observations, self.masks = arrays["observations"], arrays["masks"]
         self.rewards, self.terminations, self.to_play = (
             arrays[name] for name in ("rewards", "terminations", "to_play")
         )
-        self.records = np.zeros(count, GAME)
-        self.runs = np.zeros(count, run.RUN)
+        self.records = _zeros((count,), GAME)
+        self.runs = _zeros((count,), run.RUN)
         self._actions = np.zeros(count, np.int64)
         self._drawn = np.zeros(count, np.int64)
 
@@ -354,6 +355,16 @@ class BatchedScopa:
     def __del__(self) -> None:
         if getattr(self, "_workers", None) is not None:
             self.close()
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array of zeros that begins with a cache line, so that no record lies in one more than it must."""
+    of = np.dtype(dtype)
+    size = math.prod(shape) * of.itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    array: Array = memory[begin : begin + size].view(of).reshape(shape)
+    return array
 
 
 def _check_buffer(name: str, array: object, shape: tuple[int, ...], dtype: type) -> None:

@@ -175,6 +175,8 @@ def read_fields(ident: str, item: dict[Any, Any], presets: Mapping[str, Rules]) 
 
 
 def _rules_of_case(fields: Any, presets: Mapping[str, Rules]) -> Rules:
+    if fields is None:
+        raise ValueError("rules: missing")
     try:
         changes = {"preset": fields} if isinstance(fields, str) else dict(as_mapping(fields))
         name = changes.pop("preset", "scopa")

@@ -239,7 +239,7 @@ BAD_CASES: list[tuple[Any, str]] = [
     ({**LEGAL, "type": "legl"}, "case l: type: 'legl': expected one of legal"),
     ({**LEGAL, "type": ["legal"]}, "case l: type: ['legal']: expected one of legal"),
     (without({**LEGAL, "type": "x"}, "id"), "case number 1: type: 'x'"),
-    (without(LEGAL, "rules"), "case l: rules: None: expected a mapping"),
+    (without(LEGAL, "rules"), "case l: rules: missing"),
     ({**LEGAL, "rules": 5}, "case l: rules: 5: expected a mapping"),
     ({**LEGAL, "rules": {"preset": None}}, "case l: rules: None: expected a preset"),
     ({**LEGAL, "rules": {"preset": "scoppa"}}, "case l: rules: rules 'scoppa': did you mean 'scopa'?"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import scopa_env
 from scopa_env import PRESETS, Rules
+from scopa_env.case_types import TYPES
 from scopa_env.observation import RULE_BITS, VERSION, observation_size, observation_table
 from scopa_env.presets import source_of
 from scopa_env.rules import FIELD_NAMES, field_doc, value_text
@@ -19,6 +20,33 @@ REWARD = """\
 With `reward="points"` each player gets, at the end of a round, the points of its side minus the mean of the other
 sides'; with `"decided"` the same as soon as points are certain; with `"win"` +1, 0 or -1 at the end."""
 END = "<!-- end of presets -->"
+CASES = """\
+# Case files
+
+A case says in YAML what the rules make of a situation, and where that is stated. `scopa check-cases FILE` runs every
+case of a file and ends with `N passed, M failed` and exit status 0 or 1; a malformed file is refused as a whole, with
+one line that names the case and the field. `tests/cases/rules.yaml` holds 150 of them.
+
+```yaml
+cases:
+- id: my001                       # any text or number, once in a file
+  type: legal                     # see below
+  title: a seven on the table must be taken instead of 3+4
+  source: where the rule is stated
+  rules: {preset: scopa}          # a preset's name, or a mapping with a preset and fields that differ
+  given: {hand: [7c], table: [7d, 3b, 4s]}
+  expect: {moves: [7c>7d]}        # only what stands here is compared
+```
+
+Cards are `7d`, `10s` or `Rs`; a move is `7c>3b+4s` or `7cx3b4s`. What a source states although the rules in use differ
+can stand in `text_says`; it is compared as well. Other keys of a case are remarks. A file may define `presets`: a
+mapping of names to the fields that differ from `scopa`; those that this package has must be the same.
+
+TABLE
+
+Lists by seat or by side (`hands`, `piles`, `sweeps`, points) have one item for each. `cards` .. `total` are points by
+category; `deck` is in dealing order.
+"""
 
 
 def observation_page() -> str:
@@ -29,7 +57,8 @@ def observation_page() -> str:
         "Every feature is 0 or 1 (int8). Seats and sides are relative to the observer: 0 is the observer, or its side; "
         "1 the next in playing order. Cards are in the order of their ids (`10 * suit + value - 1`, suits coins, cups, "
         "swords, clubs). Numbers are thermometer codes (n ones, then zeros) that saturate. The layout depends on the "
-        "number of players only. `observation.PIECES[players][name].of(vector)` cuts a piece out.",
+        "number of players only. `observation.PIECES[players][name].of(vector)` cuts a piece out. Behind the last "
+        "piece there are zeros up to a multiple of eight.",
     ]
     for players in (2, 3, 4, 6):
         parts.append(f"## {players} players: {observation_size(players)} features")
@@ -107,6 +136,15 @@ def readme_with_table(text: str) -> str:
     return f"{head}{BEGIN}\n{preset_table()}\n{END}{rest.split(END)[1]}"
 
 
+def cases_page() -> str:
+    """Return the page about case files."""
+    rows = ["| type | needs in `given` | may have | in `expect` |", "|---|---|---|---|"]
+    for name, kind in TYPES.items():
+        parts = (", ".join(f"`{field}`" for field in fields) for fields in (kind.needs, kind.may_have, kind.finds))
+        rows.append(f"| `{name}` | {' | '.join(parts)} |")
+    return CASES.replace("TABLE", "\n".join(rows))
+
+
 def generated() -> dict[Path, str]:
     """Return every generated file with its content."""
     pages = {ROOT / "docs" / "games" / f"{name}.md": game_page(name) for name in PRESETS}
@@ -114,6 +152,7 @@ def generated() -> dict[Path, str]:
     return {
         **pages,
         ROOT / "docs" / "observation.md": observation_page(),
+        ROOT / "docs" / "cases.md": cases_page(),
         readme: readme_with_table(readme.read_text("utf-8")),
     }
 

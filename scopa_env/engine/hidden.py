@@ -37,10 +37,11 @@ def hand_count(game: Any, seat: int) -> int:
 @kernel
 def known_cards(rules: Any, game: Any, observer: int) -> Any:
     """Return the cards whose place `observer` knows."""
-    known = _open_cards(rules, game)
-    for seat in range(int(rules["players"])):
-        if sees_hand(rules, observer, seat):
-            known |= game["hands"][seat]
+    known = _open_cards(rules, game) | game["hands"][observer]
+    if rules["partner_hand_visible"]:
+        for seat in range(int(rules["players"])):
+            if sees_hand(rules, observer, seat):
+                known |= game["hands"][seat]
     return known
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scopa_env.cards import RE_BELLO, SETTEBELLO
-from scopa_env.engine.bits import NONE, bit, highest, popcount, word
+from scopa_env.engine.bits import NONE, bit, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS
 from scopa_env.engine.state import (
     ABSOLUTE,
@@ -21,6 +21,9 @@ from scopa_env.engine.state import (
     ROUND_OVER,
 )
 from scopa_env.kernel import kernel
+
+PRIMIERA_ORDER = np.array([6, 5, 0, 4, 3, 2, 1, 9, 8, 7])
+"""Ranks (value - 1) from the highest primiera value down: 7 6 A 5 4 3 2 and the faces, whatever these are worth."""
 
 ALL_CARDS = np.uint64((1 << 40) - 1)
 CATEGORIES = (
@@ -74,16 +77,11 @@ def suits_held(rules: Any, pile: Any) -> int:
 def best_of_suit(rules: Any, pile: Any, suit: int) -> int:
     """Return the card of `suit` in `pile` with the highest primiera value, NOBODY if there is none."""
     cards = (pile >> word(10 * suit)) & COINS
-    best = NOBODY
-    most = -1
-    while cards != NONE:
-        rank = highest(cards)
-        value = int(rules["primiera_values"][rank])
-        if value > most:
-            most = value
-            best = 10 * suit + rank
-        cards ^= bit(rank)
-    return best
+    if cards != NONE:
+        for rank in PRIMIERA_ORDER:
+            if cards & bit(rank) != NONE:
+                return 10 * suit + int(rank)
+    return NOBODY
 
 
 @kernel
