@@ -13,7 +13,7 @@ from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_ma
 from scopa_env.engine.moves import first_action, next_move, random_move
 from scopa_env.engine.state import NOBODY, PLAYING
 from scopa_env.kernel import kernel
-from scopa_env.observation import MASK_ROW, pack_history, pack_mask, pack_observation, pack_state, spread
+from scopa_env.observation import pack_history, pack_mask, pack_observation, pack_state, spread
 
 LEGAL = -1
 """Result of a checked action that was made."""
@@ -174,16 +174,6 @@ def observe(rules: Any, games: Any, seats: Any, scratch: Any, out: Any) -> None:
     for i in range(len(games)):
         pack_observation(rules[0], games[i], int(seats[i]), scratch)
         spread(scratch, out[i])
-
-
-@kernel
-def observe_one(rules: Any, games: Any, seat: int, scratch: Any, out: Any) -> None:
-    """Write the observation and the action mask of `seat` in games[0] into uint64[D / 8 + 11]."""
-    size = len(out) - MASK_ROW // 8
-    pack_observation(rules[0], games[0], seat, scratch)
-    spread(scratch, out[:size])
-    pack_mask(rules[0], games[0], seat, scratch)
-    spread(scratch, out[size:])
 
 
 @kernel

@@ -241,18 +241,7 @@ class Episode:
             IllegalAction: the action is illegal and ``illegal="raise"``; nothing has changed.
         """
         rounds = self.records["rounds"][0]
-        seen = np.empty(self._words + observation.MASK_ROW // 8, np.uint64)
-        result = run.step_one(
-            self._record,
-            self._settings,
-            self.records,
-            self.runs,
-            as_word(action),
-            self._earned,
-            self._kept,
-            self._scratch,
-            seen,
-        )
+        result, seen = self._step(as_word(action), NOBODY)
         if result < 0:
             raise IllegalAction(illegal_action_text(self.game(), action))
         self._after(result & 7, over=result & 16 != 0)
@@ -265,11 +254,25 @@ class Episode:
         """Return fresh arrays: int8[D] and int8[81], the observation and action mask of `seat`."""
         seen, self._seen = self._seen, None  # handed out once, so that every array is the caller's own
         if seen is None or seat != self.seat:
-            seen = np.empty(self._words + observation.MASK_ROW // 8, np.uint64)
-            batch.observe_one(self._record, self.records, seat, self._scratch, seen)
-            if self.over:
-                seen[self._words :] = 0
+            _, seen = self._step(run.NO_ACTION, seat)
         return seen[: self._words].view(np.int8), seen[self._words :].view(np.int8)[:NUM_ACTIONS]
+
+    def _step(self, action: int, observer: int) -> tuple[int, np.ndarray[Any, np.dtype[np.uint64]]]:
+        """Take an action and observe (`scopa_env.run.step_one`); return the result and a fresh array."""
+        seen = np.empty(self._words + observation.MASK_ROW // 8, np.uint64)
+        result = run.step_one(
+            self._record,
+            self._settings,
+            self.records,
+            self.runs,
+            action,
+            observer,
+            self._earned,
+            self._kept,
+            self._scratch,
+            seen,
+        )
+        return int(result), seen
 
     def history(self, seat: int) -> Array:
         """Return int8[40, 88]: the plays of the round as `seat` sees them (`observation.pack_history`)."""

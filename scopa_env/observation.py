@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scopa_env.cards import NUM_CARDS
-from scopa_env.engine.bits import NONE, below, bit, spread_byte, store_spread_word, word
+from scopa_env.engine.bits import NONE, below, bit, signed, spread_byte, store_spread_word, word
 from scopa_env.engine.captures import next_options
 from scopa_env.engine.hidden import hand_count, known_cards, sees_hand
 from scopa_env.engine.play import LAY, TAKE, may_lay, playable_cards
@@ -290,16 +290,18 @@ def pack_observation(rules: Any, game: Any, observer: int, words: Any) -> int:
         The number of bits written.
     """
     players = int(rules["players"])
-    if players == 2:  # a constant number of players makes every place a constant: twice as fast
-        return _pack_observation(rules, game, 2, observer, words)
+    # A constant number of players makes every place a constant: twice as fast.  `signed` keeps it of one type with any
+    # other number, so that all three are compiled as one.
+    if players == 2:
+        return _pack_observation(rules, game, signed(2), observer, words)
     if players == 4:
-        return _pack_observation(rules, game, 4, observer, words)
+        return _pack_observation(rules, game, signed(4), observer, words)
     return _pack_observation(rules, game, players, observer, words)
 
 
 @inlined
 def _pack_observation(rules: Any, game: Any, players: int, observer: int, words: Any) -> int:
-    at = _put(words, (0, NONE), game["hands"][observer], NUM_CARDS)
+    at = _put(words, (signed(0), NONE), game["hands"][observer], NUM_CARDS)
     at = _put(words, at, rules["deck"] & ~known_cards(rules, game, observer), NUM_CARDS)
     mates = players // 2 - 1 if players == 4 or players == 6 else 0
     for k in range(mates):
@@ -313,7 +315,7 @@ def _pack_observation(rules: Any, game: Any, players: int, observer: int, words:
 def pack_state(rules: Any, game: Any, words: Any) -> int:
     """Write the full-information state (`state_pieces`) into uint64[words_of(state_size(players))]."""
     players = int(rules["players"])
-    at = (0, NONE)
+    at = (signed(0), NONE)
     for seat in range(players):
         at = _put(words, at, game["hands"][seat], NUM_CARDS)
     dealt = int(game["dealt"])
@@ -336,7 +338,7 @@ def pack_history(rules: Any, game: Any, observer: int, words: Any) -> None:
         words[k, 0] = NONE
         words[k, 1] = NONE
         if k < int(game["plays"]):
-            at = _put(words[k], (0, NONE), bit(int(game["cards"][k])), NUM_CARDS)
+            at = _put(words[k], (signed(0), NONE), bit(int(game["cards"][k])), NUM_CARDS)
             at = _put(words[k], at, game["captured"][k], NUM_CARDS)
             _finish(words[k], _put(words[k], at, bit(relative_seat(rules, seat, observer)), players))
             seat = next_seat(rules, seat)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from scopa_env.engine import play, scoring
-from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
+from scopa_env.engine.bits import NONE, ONE, lowest, popcount, signed, word
 from scopa_env.engine.deal import start_match, start_round
 from scopa_env.engine.hidden import strip
 from scopa_env.engine.play import NUM_ACTIONS
@@ -55,6 +55,9 @@ SETTINGS = np.dtype(
 """What an episode is and pays."""
 
 POINTS, WIN, DECIDED = 0, 1, 2  # SETTINGS reward
+
+NO_ACTION = -2
+"""Instead of an action: take none."""
 
 DONE = -1
 """Result of a kernel when no game has had an illegal action."""
@@ -379,16 +382,26 @@ def step(
 
 @kernel
 def step_one(
-    rules: Any, settings: Any, games: Any, runs: Any, action: int, earned: Any, kept: Any, scratch: Any, out: Any
+    rules: Any,
+    settings: Any,
+    games: Any,
+    runs: Any,
+    action: int,
+    observer: int,
+    earned: Any,
+    kept: Any,
+    scratch: Any,
+    out: Any,
 ) -> int:
-    """Take one action in games[0], and write what the seat observes that is to act then.
+    """Take one action in games[0], and write what a seat observes then.
 
     Args:
         rules: RULES[1].
         settings: SETTINGS[1].
         games: GAME[1].
         runs: RUN[1].
-        action: the action.
+        action: the action; NO_ACTION only observes.
+        observer: the seat; NOBODY: the one that is to act then.
         earned: float64[6], written if something is paid: the reward of each side.
         kept: GAME[1], see `take`.
         scratch: uint64[W], working space.
@@ -399,19 +412,20 @@ def step_one(
         something is paid, + 16 if the episode is over.
     """
     game, run = games[0], runs[0]
-    if not settings[0]["forfeits"] and not may(run, action):
-        return -1
-    paid = take(rules[0], settings[0], games, runs, 0, action, earned, kept)
-    observe_one(rules, games, runs, scratch, out)
-    return int(game["seat"]) + (8 if paid else 0) + (16 if run["over"] else 0)
-
-
-@kernel
-def observe_one(rules: Any, games: Any, runs: Any, scratch: Any, out: Any) -> None:
-    """Write the observation and the mask of the seat to act in games[0] into uint64[D / 8 + 11]."""
+    paid = False
+    if action != NO_ACTION:
+        if not settings[0]["forfeits"] and not may(run, action):
+            return -1
+        paid = take(rules[0], settings[0], games, runs, 0, action, earned, kept)
     size = len(out) - MASK_ROW // 8
-    seat = int(games[0]["seat"])
-    write_observation(rules[0], games[0], seat, runs[0]["legal"], False, scratch, out[:size], out[size:])
+    seat = signed(game["seat"])
+    if observer == NOBODY:
+        observer = seat
+    write_observation(rules[0], game, observer, run["legal"], False, scratch, out[:size], out[size:])
+    if observer != seat:
+        for k in range(size, len(out)):
+            out[k] = NONE
+    return seat + (8 if paid else 0) + (16 if run["over"] else 0)
 
 
 @kernel

@@ -73,7 +73,10 @@ def main() -> None:
     except ImportError as error:
         cause = error.__cause__ or error
         missing = getattr(cause, "name", None) or str(cause)
-        fail(f"{missing} is not installed; this command needs: pip install 'scopa-env[train]'")
+        fail(
+            f"{missing} is not installed; this command needs the extra 'train': pip install 'scopa-env[train]', in a"
+            " checkout pip install '.[train]'"
+        )
     except (ValueError, OSError) as error:
         if os.environ.get("SCOPA_DEBUG"):
             raise
