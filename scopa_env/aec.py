@@ -207,7 +207,7 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801  # PettingZoo's name
         """Go back to a state that `get_state` returned, in this or an equal environment."""
         self._episode.set_state(state)
         self._observed = None
-        for name, value in copy.deepcopy(dict(state["face"])).items():
+        for name, value in copy.deepcopy(dict(state.get("face", {}))).items():
             setattr(self, name, value)
 
     def render(self) -> str | None:

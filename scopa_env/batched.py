@@ -25,7 +25,7 @@ from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.episode import EpisodeSettings, check_options, check_state, history, opening
-from scopa_env.game import Game, View, check_seed, illegal_action_text, random_seed
+from scopa_env.game import Game, View, check_index, check_seed, illegal_action_text, random_seed
 from scopa_env.rules import Rules
 from scopa_env.workers import Workers
 
@@ -47,12 +47,18 @@ def seeds_of(seed: int | Sequence[int] | None, count: int) -> np.ndarray[Any, np
         ValueError: a seed is none, or there are not `count` of them.
     """
     if isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
-        if len(seed) != count:
-            raise ValueError(f"seed: {len(seed)} seeds; expected one for each of {count} games")
-        return np.array([(check_seed(one) or 0) & (1 << 64) - 1 for one in seed], np.uint64)
+        if len(seed) != count or any(one is None for one in seed):
+            raise ValueError(
+                f"seed: {len(seed)} seeds, {list(seed)[:2]} ..; expected a number for each of {count} games"
+            )
+        return np.array([int(check_seed(one) or 0) & (1 << 64) - 1 for one in seed], np.uint64)
     first = check_seed(seed)
     whole = random_seed() if first is None else first & (1 << 64) - 1
     return np.uint64(whole) + np.arange(count, dtype=np.uint64)
+
+
+_STATE = ("records", "runs", "rewards", "terminations")
+"""The attributes that make up a state."""
 
 
 class BatchedScopa:
@@ -219,8 +225,9 @@ class BatchedScopa:
         else:
             run.deal_all(self._record, records, runs)
         run.begin_all(self._record, records, runs)
-        self.records[:], self.runs[:] = records, runs
-        self._refresh()
+        with self._busy:
+            self.records[:], self.runs[:] = records, runs
+            self._refresh()
 
     def _refresh(self) -> None:
         """Write the arrays anew from the games, as after a reset."""
@@ -290,9 +297,7 @@ class BatchedScopa:
 
     def game(self, index: int) -> Game:
         """Return a copy of a game, hidden cards included."""
-        if not hasattr(index, "__index__") or not -self.num_games <= index < self.num_games:
-            raise IndexError(f"index={index!r}: allowed are games 0 .. {self.num_games - 1}")
-        index %= self.num_games
+        index = check_index(index, self.num_games)
         return Game.from_records(self.rules, copy_of(self.records[index : index + 1]))
 
     def view(self, index: int) -> View:
@@ -313,8 +318,9 @@ class BatchedScopa:
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; it can be pickled."""
-        names = ("records", "runs", "rewards", "terminations")
-        return {"of": self.settings.text("BatchedScopa"), **{name: getattr(self, name).copy() for name in names}}
+        with self._busy:
+            arrays = {name: getattr(self, name).copy() for name in _STATE}
+        return {"of": self.settings.text("BatchedScopa"), **arrays}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned, in this or an equal batch.
@@ -323,19 +329,21 @@ class BatchedScopa:
             ValueError: it is no such state, or belongs to another kind of environment, other rules or settings, or
                 another number of games.
         """
-        state = check_state(state, "BatchedScopa", self.settings)
+        state = check_state(state, self.settings.text("BatchedScopa"), _STATE)
         records: Records = state["records"]
         if len(records) != self.num_games:
             raise ValueError(f"state: it has {len(records)} games, this batch {self.num_games}")
-        self.records[:], self.runs[:] = records, state["runs"]
-        self._refresh()
-        self.rewards[:], self.terminations[:] = state["rewards"], state["terminations"]
+        with self._busy:
+            self.records[:], self.runs[:] = records, state["runs"]
+            self._refresh()
+            self.rewards[:], self.terminations[:] = state["rewards"], state["terminations"]
 
     def close(self) -> None:
         """End the threads; they start again when they are needed."""
-        if self._workers is not None:
-            self._workers.close()
-            self._workers = None
+        with self._busy:
+            workers, self._workers = self._workers, None
+        if workers is not None:
+            workers.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_workers", "_parts", "_busy")}
@@ -353,8 +361,9 @@ class BatchedScopa:
         return twin
 
     def __del__(self) -> None:
-        if getattr(self, "_workers", None) is not None:
-            self.close()
+        workers = getattr(self, "_workers", None)
+        if workers is not None:
+            workers.close()
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any) -> Array:

@@ -6,7 +6,7 @@ The PettingZoo and Gymnasium environments are two faces of this.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -49,7 +49,10 @@ def check_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
     for name in options or {}:
         if near := near_miss(name, OPTIONS):
             raise ValueError(f"options: {name!r}: did you mean {near!r}? allowed are {', '.join(OPTIONS)}")
-    return options or {}
+    known = dict(options or {})
+    if isinstance(known.get("deck"), Iterator):  # to be read for every game
+        known["deck"] = list(known["deck"])
+    return known
 
 
 def most_points(rules: Rules) -> int:
@@ -305,23 +308,31 @@ class Episode:
         Raises:
             ValueError: it is no such state, or belongs to another kind of environment, other rules or settings.
         """
-        known = check_state(state, "PettingZoo", self.settings)
+        known = check_state(state, self.settings.text("PettingZoo"), _STATE)
         for name in _STATE:
             setattr(self, name, copy.deepcopy(known[name]))
         self._seen = None
 
 
-def check_state(state: object, kind: str, settings: EpisodeSettings) -> dict[str, Any]:
-    """Return a state without the text that says what it is of.
+def check_state(state: object, text: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return a state if it belongs where it is to be set.
+
+    Args:
+        state: what `get_state` returned there or elsewhere.
+        text: what the environment plays (`EpisodeSettings.text`); the state says what it is of.
+        names: what it must hold.
 
     Raises:
         ValueError: it is no state, or one of another kind of environment, other rules or settings.
     """
     if not isinstance(state, Mapping) or "of" not in state:
         raise ValueError(f"state: {type(state).__name__}; expected what get_state returned")
-    if state["of"] != settings.text(kind):
-        raise ValueError(f"state: it belongs to {state['of']}, this is {settings.text(kind)}")
-    return {name: value for name, value in state.items() if name != "of"}
+    if state["of"] != text:
+        raise ValueError(f"state: it belongs to {state['of']}, this is {text}")
+    missing = [name for name in names if name not in state]
+    if missing:
+        raise ValueError(f"state: {', '.join(missing)} is missing")
+    return dict(state)
 
 
 def history(rules: Rules, records: Records, seats: np.ndarray[Any, np.dtype[np.int64]]) -> Array:

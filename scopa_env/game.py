@@ -72,6 +72,17 @@ def seed_state(seed: int | None, game: int = 0) -> int:
     return int(split(np.uint64(whole), np.uint64(game)))
 
 
+def check_index(number: object, count: int) -> int:
+    """Return the index of one of `count` games, counted from the end if it is negative.
+
+    Raises:
+        IndexError: there is no such game.
+    """
+    if isinstance(number, bool) or not hasattr(number, "__index__") or not -count <= index(number) < count:
+        raise IndexError(f"index={number!r}: allowed are games 0 .. {count - 1}")
+    return index(number) % count
+
+
 def check_seed(seed: object) -> int | None:
     """Return a seed as an int; None stays None.
 

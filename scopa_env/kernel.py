@@ -26,10 +26,13 @@ _announced = False
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
-    """Every file of `package` whose text can become part of a compiled function."""
-    mentions = re.compile(r"^@(kernel|inlined)$|Policy\(", re.MULTILINE)
-    top = [path for path in package.glob("*.py") if mentions.search(path.read_text("utf-8"))]
-    return sorted({*top, *(package / name for name in ("cards.py", "kernel.py")), *(package / "engine").glob("*.py")})
+    """Every file of this package whose text can become part of a compiled function; of another one every file."""
+    if package != PACKAGE:
+        return sorted(path for path in package.rglob("*.py") if path.is_file())
+    mentions = re.compile(rb"^@(kernel|inlined)\b", re.MULTILINE)
+    top = [path for path in package.glob("*.py") if path.is_file() and mentions.search(path.read_bytes())]
+    engine = [path for path in (package / "engine").glob("*.py") if path.is_file()]
+    return sorted({*top, *engine, package / "cards.py", package / "kernel.py"})
 
 
 @lru_cache
@@ -39,17 +42,29 @@ def source_stamp(package: Path = PACKAGE) -> str:
     It is what a cached kernel of `package` depends on.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in kernel_sources(PACKAGE) + (kernel_sources(package) if package != PACKAGE else []):
-        if path.exists():
-            digest.update(path.name.encode() + path.read_bytes())
+    for path in kernel_sources() + (kernel_sources(package) if package != PACKAGE else []):
+        digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _stamp_of(function: Callable[..., Any]) -> str:
-    """Return the stamp of the package that `function` belongs to."""
-    top = sys.modules.get(function.__module__.partition(".")[0])
-    folders = list(getattr(top, "__path__", []))
-    return source_stamp(Path(folders[0]).resolve()) if len(folders) == 1 else source_stamp()
+def _package_of(module: str) -> Path | None:
+    """Return the folder of the package that `module` belongs to; None if it is in none."""
+    name, _, inside = module.partition(".")
+    folders = list(getattr(sys.modules.get(name), "__path__", []))
+    return Path(folders[0]).resolve() if inside and len(folders) == 1 else None
+
+
+def _stamp_of(function: Callable[..., Any]) -> str | None:
+    """Return the hash of what a compiled `function` depends on; None if that cannot be told.
+
+    That is its own package, this one, and the packages of the kernels that its module names.
+    """
+    called = [getattr(value, "py_func", None) for value in function.__globals__.values()]
+    modules = {function.__module__, *(inner.__module__ for inner in called if inner is not None)}
+    packages = {_package_of(module) for module in modules}
+    if None in packages:
+        return None
+    return hashlib.sha256(" ".join(sorted(source_stamp(folder) for folder in packages if folder)).encode()).hexdigest()
 
 
 def _announce() -> None:
@@ -63,9 +78,8 @@ def _announce() -> None:
 class _StampedCache(FunctionCache):
     """numba's file cache whose entries also expire when any kernel source changes."""
 
-    def __init__(self, py_func: Callable[..., Any]) -> None:
+    def __init__(self, py_func: Callable[..., Any], stamp: str) -> None:
         super().__init__(py_func)
-        stamp = _stamp_of(py_func)
         file = self._cache_file
         file._source_stamp = (file._source_stamp, stamp)
         # own data files per stamp: numba writes the index first, and a name used before could still hold old code
@@ -85,7 +99,7 @@ class _StampedCache(FunctionCache):
 
 
 class _NoCache(NullCache):
-    """Where nothing can be written every process compiles for itself, and says so."""
+    """Where nothing can be written, or outside packages, every process compiles for itself, and says so."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         _announce()
@@ -115,7 +129,10 @@ def _compiled(function: F, **options: bool) -> F:
 
 
 def _cache_of(function: Callable[..., Any]) -> Any:
+    stamp = _stamp_of(function)
+    if stamp is None:  # a script or a notebook: its own text is not all that it depends on
+        return _NoCache()
     try:
-        return _StampedCache(function)
+        return _StampedCache(function, stamp)
     except RuntimeError:  # numba: "no locator available": nowhere to write
         return _NoCache()

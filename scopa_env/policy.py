@@ -38,6 +38,9 @@ class Policy:
     def __init__(self, action: Callable[[Any, Any], int]) -> None:
         self.action = action
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"action": self.action}  # an address means nothing in another process
+
     @cached_property
     def address(self) -> int:
         """What `call_policy` needs; compiled, or loaded from the cache, when it is asked for first."""
@@ -47,7 +50,7 @@ class Policy:
         action: Any = self.action
         action.compile((_RULES, _GAME))
         compiled = action.overloads[(_RULES, _GAME)]
-        if compiled.signature.return_type != types.int64:
+        if types.unliteral(compiled.signature.return_type) != types.int64:  # type: ignore[no-untyped-call]
             raise TypeError(f"policy {action.__name__}: returns {compiled.signature.return_type}, not int64")
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 

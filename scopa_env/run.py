@@ -488,6 +488,7 @@ def advance(
     runs: Any,
     policies: Any,
     rows: Any,
+    begins: bool,
     actions: Any,
     captured: Any,
     rewards: Any,
@@ -508,6 +509,7 @@ def advance(
         runs: RUN[N].
         policies: int64[A]: address of each agent's policy, 0: it is not compiled.
         rows: int64[M]: the games.
+        begins: a step of the learners begins: they are paid what they are owed, and no episode has ended.
         actions: int64[M], or int64[0]: take none first; an illegal one forfeits.
         captured: uint64[0]; or uint64[M]: what is taken in whole plays, legal ones, whose hand cards `actions` are.
         rewards: float64[N]: what the learner's side earns up to the end of its episode is added.
@@ -524,6 +526,10 @@ def advance(
     """
     for k in range(len(rows)):
         i = int(rows[k])
+        if begins:
+            rewards[i] = runs[i]["owed"]
+            runs[i]["owed"] = 0.0
+            terminations[i] = 0
         if len(actions) > 0:
             if len(captured) > 0:
                 play.play(rules[0], games[i], int(actions[k]), captured[k])
@@ -578,15 +584,6 @@ def _credit(
 
 
 @kernel
-def collect_owed(runs: Any, rewards: Any, terminations: Any) -> None:
-    """Begin a step of learners: pay what they are owed into float64[N], no episode has ended (uint8[N])."""
-    for i in range(len(runs)):
-        rewards[i] = runs[i]["owed"]
-        runs[i]["owed"] = 0.0
-        terminations[i] = 0
-
-
-@kernel
 def waiting(rules: Any, games: Any, runs: Any, agent: int, rows: Any) -> int:
     """Write the games in which `agent` is to act into int64[N] (NOBODY: any agent is); return how many there are."""
     count = 0
@@ -614,3 +611,5 @@ def observe_learners(
     for i in range(len(games)):
         learner = int(runs[i]["learner"])
         write_observation(rules[0], games[i], learner, runs[i]["legal"], packed, scratch, observations[i], masks[i])
+        if int(games[i]["seat"]) != learner:
+            masks[i][:] = NONE

@@ -7,6 +7,7 @@ which it is to act.
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,8 @@ from scopa_env.actions import NUM_ACTIONS, IllegalAction
 from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_move, make_agent
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.episode import Array, EpisodeSettings, check_options, check_state, opening
-from scopa_env.game import Game, View, illegal_action_text, seed_state
+from scopa_env.game import Game, View, check_index, illegal_action_text, seed_state
+from scopa_env.notation import PositionError
 from scopa_env.policy import Policy
 from scopa_env.rules import check_seat
 
@@ -29,6 +31,8 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 _NO_ACTIONS: Ints = np.empty(0, np.int64)
 _WHOLE_ACTIONS: Words = np.empty(0, np.uint64)
 
+
+MOST_AGENTS = 200
 
 _STATE = ("records", "runs", "rewards", "terminations", "finals", "past", "started", "agents")
 """The attributes that make up a state."""
@@ -52,6 +56,7 @@ class SeatedGames:
         opponent: who plays the other seats: an agent, or a sequence of which one is drawn for each episode.
         partner: who plays the seats of the learner's team, in the same forms; None: as the opponents.
         seat: the learner's seat; None: drawn for each episode.
+        kind: what the environment is called in states.
         restarts: whether an episode that is over is followed by the next one in the same step.
         keep_rounds: keep the rounds that are over.
 
@@ -76,10 +81,12 @@ class SeatedGames:
         partner: Specs | None = None,
         seat: int | None = None,
         *,
+        kind: str = "games",
         restarts: bool = False,
         keep_rounds: bool = False,
     ) -> None:
         self.settings = settings
+        self.kind = kind
         self.rules = settings.rules
         self._specs = _pool("opponent", opponent)
         partners = [] if partner is None else _pool("partner", partner)
@@ -91,6 +98,8 @@ class SeatedGames:
         self._settings["opponents"] = len(self._specs)
         self._settings["partners"] = len(partners)
         self._specs += partners
+        if len(self._specs) > MOST_AGENTS:
+            raise ValueError(f"opponent and partner: {len(self._specs)} agents; allowed are {MOST_AGENTS} together")
         self.agents: list[Agent] = []
         self._make_agents(None)
         size = observation.observation_size(self.rules.players)
@@ -108,6 +117,14 @@ class SeatedGames:
         self.last_rounds = np.zeros(count if keep_rounds else 0, GAME)
         self.past: tuple[Records, ...] = ()
         self.started = False
+        self._seeded = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_policies"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._find_policies()
 
     def __len__(self) -> int:
         return len(self.records)
@@ -119,11 +136,16 @@ class SeatedGames:
             seed = None if rng is None else int(rng.integers(1 << 32))
             agent = make_agent(spec, seed, self.rules)
             reseed = getattr(agent, "seed", None)
-            if seed is not None and not isinstance(spec, str) and callable(reseed):
+            kept = not isinstance(spec, str) or any(agent is other for other in self.agents)
+            if seed is not None and kept and callable(reseed):
                 reseed(seed)
             agents.append(agent)
         self.agents = agents
-        policies = [getattr(agent, "policy", None) for agent in agents]
+        self._find_policies()
+
+    def _find_policies(self) -> None:
+        """Look up the addresses of the compiled agents, which differ from process to process."""
+        policies = [getattr(agent, "policy", None) for agent in self.agents]
         self._policies = np.array(
             [policy.address if isinstance(policy, Policy) else 0 for policy in policies], np.int64
         )
@@ -142,15 +164,15 @@ class SeatedGames:
         """
         options = check_options(options)
         learner = NOBODY if options.get("seat") is None else check_seat("seat", options["seat"], self.rules)
-        fresh = seeds is not None or not self.started
-        if fresh or rows is None:
-            rows = self._rows if rows is None or not self.started else rows
+        fresh = seeds is not None or not self._seeded
+        if rows is None or not self.started:
+            rows = self._rows
         records, runs = copy_of(self.records[rows]), copy_of(self.runs[rows])
         for index, game in enumerate(rows.tolist()):
             if fresh:
                 seed = None if seeds is None else seeds[game]
                 records[index : index + 1] = opening(self.rules, options, seed_state(seed), NOBODY)
-                runs["rng"][index] = seed_state(seed, 1)
+                runs["rng"][index] = _agents_state(seed)
             else:
                 dealer = (int(records["dealer"][index]) + 1) % self.rules.players
                 rng = int(records["rng"][index])
@@ -159,17 +181,14 @@ class SeatedGames:
         run.seat_all(self._record, self._settings, runs, learner)
         if seeds is not None:
             self._make_agents(np.random.default_rng(seeds[0]))
-        self.records[rows], self.runs[rows], self.past = records, runs, ()
-        self.started = True
-        try:
-            self.terminations[rows] = 0
-            self.rewards[rows] = 0
-            self._advance(rows, _NO_ACTIONS)
+        with self._undone_by_errors():
+            self.records[rows], self.runs[rows], self.past = records, runs, ()
+            self.started = self._seeded = True
+            self._advance(rows, _NO_ACTIONS, begins=True)
             self._let_others_play()
-        except BaseException:
-            self.started = False  # nothing to step in: `reset` again
-            raise
-        self.runs["owed"][rows] = self.rewards[rows]
+            if self.terminations[rows].any():
+                raise PositionError("position: the episode ends before the learner is to act")
+            self.runs["owed"][rows] = self.rewards[rows]
 
     def step(self, actions: Ints) -> None:
         """Take the learner's action in every game; the agents play up to its next decision or the end.
@@ -179,7 +198,7 @@ class SeatedGames:
 
         Raises:
             IllegalAction: an action is illegal (with ``illegal="raise"``) and nothing has changed; or an agent's is,
-                and the step was not made.
+                and the step was not made (after that of a compiled agent only `reset` helps).
         """
         if not self._settings["forfeits"][0]:
             wrong = run.first_illegal(self.runs, actions)
@@ -195,9 +214,8 @@ class SeatedGames:
         return f"game {index}: " if len(self) > 1 else ""
 
     def _step(self, actions: Ints) -> None:
-        run.collect_owed(self.runs, self.rewards, self.terminations)
         rounds = int(self.records["rounds"][0])
-        self._advance(self._rows, actions)
+        self._advance(self._rows, actions, begins=True)
         self._let_others_play()
         if (
             len(self.last_rounds)
@@ -209,15 +227,16 @@ class SeatedGames:
 
     @contextmanager
     def _undone_by_errors(self) -> Iterator[None]:
-        kept = {name: copy_of(getattr(self, name)) for name in ("records", "runs", "rewards", "terminations")}
+        arrays = {name: copy_of(getattr(self, name)) for name in ("records", "runs", "rewards", "terminations")}
+        kept = arrays | {"started": self.started, "past": self.past}
         try:
             yield
         except BaseException:
-            for name, array in kept.items():
-                setattr(self, name, array)
+            for name, value in kept.items():
+                setattr(self, name, value)
             raise
 
-    def _advance(self, rows: Ints, actions: Ints, captured: Words = _WHOLE_ACTIONS) -> None:
+    def _advance(self, rows: Ints, actions: Ints, captured: Words = _WHOLE_ACTIONS, *, begins: bool = False) -> None:
         wrong = run.advance(
             self._record,
             self._settings,
@@ -225,6 +244,7 @@ class SeatedGames:
             self.runs,
             self._policies,
             rows,
+            begins,
             actions,
             captured,
             self.rewards,
@@ -237,7 +257,10 @@ class SeatedGames:
             self.finals,
         )
         if wrong >= 0:
-            raise IllegalAction(f"{self._where(int(rows[wrong]))}a compiled agent decided on an illegal action")
+            self.started = False  # some games have gone on: nothing to step in
+            raise IllegalAction(
+                f"{self._where(int(rows[wrong]))}a compiled agent decided on an illegal action; reset()"
+            )
 
     def _let_others_play(self) -> None:
         """Ask the agents that are not compiled, until every learner is to act or its episode over."""
@@ -283,11 +306,12 @@ class SeatedGames:
 
     def game(self, index: int) -> Game:
         """Return a copy of a game, hidden cards included."""
+        index = check_index(index, len(self))
         return Game.from_records(self.rules, copy_of(self.records[index : index + 1]), self.past if index == 0 else ())
 
     def seat(self, index: int) -> int:
         """Return the learner's seat in a game."""
-        return int(self.runs["learner"][index])
+        return int(self.runs["learner"][check_index(index, len(self))])
 
     def forfeited_by(self, index: int) -> int | None:
         """Return the seat whose illegal action ended the episode; None."""
@@ -297,7 +321,11 @@ class SeatedGames:
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here; the agents as far as they can be copied."""
         state = copy.deepcopy({name: getattr(self, name) for name in _STATE})
-        return {**state, "of": self.settings.text("Gymnasium")}
+        return {**state, "of": self._text()}
+
+    def _text(self) -> str:
+        opponents, partners = int(self._settings["opponents"][0]), int(self._settings["partners"][0])
+        return f"{self.settings.text(self.kind)}, {opponents} opponents and {partners} partners to draw from"
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned.
@@ -306,11 +334,20 @@ class SeatedGames:
             ValueError: it is no such state, or belongs to another kind of environment, other rules or settings, or
                 another number of games.
         """
-        state = check_state(state, "Gymnasium", self.settings)
-        if len(state["records"]) != len(self):
-            raise ValueError(f"state: it has {len(state['records'])} games, this has {len(self)}")
+        known = check_state(state, self._text(), _STATE)
+        if len(known["records"]) != len(self):
+            raise ValueError(f"state: it has {len(known['records'])} games, this has {len(self)}")
         for name in _STATE:
-            setattr(self, name, copy.deepcopy(state[name]))
+            setattr(self, name, copy.deepcopy(known[name]))
+        self._find_policies()
+
+
+def _agents_state(seed: int | None) -> int:
+    """Return the state of the generator of agents and seats: from it nobody can tell that of the deals."""
+    if seed is None:
+        return seed_state(None)
+    whole = (seed & (1 << 64) - 1).to_bytes(8, "little")
+    return int.from_bytes(hashlib.blake2b(whole, digest_size=8, person=b"scopa agents").digest(), "little")
 
 
 def _actions(agent: Agent, answer: object, count: int) -> Ints:

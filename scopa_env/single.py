@@ -71,7 +71,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
         self.rules = settings.rules
         self.history = bool(history)
         self.render_mode = check_render_mode(render_mode)
-        self._table = SeatedGames(settings, 1, opponent, partner, seat, keep_rounds=True)
+        self._table = SeatedGames(settings, 1, opponent, partner, seat, kind="ScopaEnv", keep_rounds=True)
         self.observation_space: spaces.Space[Any] = observation_space(
             self.rules.players, mask=False, history=self.history
         )
@@ -162,7 +162,7 @@ class ScopaEnv(gymnasium.Env[Any, Any]):
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned."""
         self._table.set_state(state)
-        for name, value in copy.deepcopy(dict(state["face"])).items():
+        for name, value in copy.deepcopy(dict(state.get("face", {}))).items():
             setattr(self, name, value)
 
     def render(self) -> Any:

@@ -105,6 +105,8 @@ class ScopaVectorEnv(VectorEnv[Any, Any, Any]):
         Raises:
             ValueError: an argument that is not allowed; the running episodes stay as they are.
         """
+        if isinstance(seed, Sequence) and all(one is None for one in seed):
+            seed = None
         seeds = None if seed is None else seeds_of(seed, self.num_envs).tolist()
         rows = _rows_of((options or {}).get("reset_mask"), self.num_envs)
         self.games.reset(seeds, options, rows)
@@ -185,16 +187,16 @@ class ScopaVectorEnv(VectorEnv[Any, Any, Any]):
 
     def view(self, index: int) -> View:
         """Return what the learner of a game knows."""
-        return self.games.game(index).view(self.games.seat(index))
+        return self.game(index).view(self.games.seat(index))
 
     def get_state(self) -> dict[str, Any]:
         """Return everything that `set_state` needs to go on from here."""
-        return self.games.get_state() | {"masks": self._masks.copy()}
+        return self.games.get_state()
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to a state that `get_state` returned."""
         self.games.set_state(state)
-        self._masks = state["masks"].copy()
+        self._masks = self.games.observe()[1]
 
     def render(self) -> tuple[str, ...] | None:
         """Return the table of each game as its learner sees it, as text, with ``render_mode="ansi"``, else None."""

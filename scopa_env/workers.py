@@ -270,7 +270,7 @@ class Workers:
                     break
                 self._wake()
                 time.sleep(0)  # the threads may need the interpreter to wake up
-            except KeyboardInterrupt as error:
+            except BaseException as error:  # Ctrl-C, or whatever a signal's handler raises
                 interrupt = error
         if interrupt is not None:
             raise interrupt

@@ -655,7 +655,7 @@ def test_a_state_of_other_rules_is_refused() -> None:
         env, other = make("scopa"), make("escoba")
         env.reset(seed=1)
         other.reset(seed=1)
-        with pytest.raises(ValueError, match=r"it belongs to (PettingZoo|Gymnasium) scopa, episode='round'"):
+        with pytest.raises(ValueError, match=r"it belongs to (PettingZoo|ScopaEnv) scopa, episode='round'"):
             other.set_state(env.get_state())
 
 

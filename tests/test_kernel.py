@@ -18,6 +18,7 @@ from scopa_env import kernel
 from scopa_env.engine import bits
 
 PACKAGE = Path(scopa_env.__file__).parent
+COMPILING = "scopa_env: compiling what is used for the first time (later runs load it from a cache)\n"
 ROUND = """
 import sys
 import numpy as np
@@ -193,3 +194,28 @@ def test_the_generator_is_splitmix64() -> None:
         4593380528125082431,
         16408922859458223821,
     ]
+
+
+OUTSIDE = """
+import scopa_env
+from mypol.policy import act
+print(act(1))
+"""
+
+
+def test_kernels_of_other_packages_expire_with_every_file_of_theirs(tmp_path: Path) -> None:
+    package = tmp_path / "mypol"
+    (package / "deep").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "deep" / "__init__.py").write_text("")
+    (package / ".#open.py").symlink_to("nowhere")  # an editor's lock
+    (package / "deep" / "weights.py").write_text("WEIGHT = 1\n")
+    (package / "policy.py").write_text(
+        "from scopa_env.kernel import kernel\nfrom mypol.deep.weights import WEIGHT\n\n\n"
+        "@kernel\ndef act(x):\n    return x + WEIGHT\n"
+    )
+    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    assert finish(start(OUTSIDE, tmp_path / "cache", None, **path)) == ("2\n", COMPILING)
+    assert finish(start(OUTSIDE, tmp_path / "cache", None, **path)) == ("2\n", "")
+    (package / "deep" / "weights.py").write_text("WEIGHT = 1000\n")
+    assert finish(start(OUTSIDE, tmp_path / "cache", None, **path)) == ("1001\n", COMPILING)

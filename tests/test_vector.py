@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import subprocess
+import sys
 from typing import Any
 
 import gymnasium
@@ -13,7 +15,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from scopa_agents.greedy import GreedyAgent
-from scopa_env import IllegalAction, Move, Rules, ScopaEnv, View
+from scopa_env import Game, IllegalAction, Move, Rules, ScopaEnv, View
 from scopa_env.vector import ScopaVectorEnv
 
 SHORT = "scopa:target=3"
@@ -358,6 +360,9 @@ def test_vec_env_steps_as_the_vector_environment(sb3: Any) -> None:
             assert np.array_equal(said[i]["terminal_observation"], infos["final_obs"][i])
         assert [info["seat"] for info in said] == infos["seat"].tolist()
     assert vec.env_method("game", indices=[2])[0].rules == vec.rules
+    assert vec.get_attr("action_space")[0] == vec.action_space
+    assert vec.get_attr("observation_space")[3] == vec.observation_space
+    assert np.array_equal(vec.get_attr("action_masks")[2](), vec.action_masks()[2])
     assert vec.env_is_wrapped(object) == [False] * 4
     for call in (lambda: vec.env_method("shuffle"), lambda: vec.set_attr("rules", 1), lambda: vec.get_attr("nothing")):
         with pytest.raises(AttributeError):
@@ -403,3 +408,132 @@ def test_training_on_copies_of_every_array_gives_the_same_weights(sb3: Any) -> N
         model.learn(256)
         weights.append(torch.cat([part.flatten() for part in model.policy.parameters()]))
     assert torch.equal(*weights)
+
+
+# what a review found
+
+
+PICKLED = """
+import pickle, sys
+import numpy as np
+env, vec = pickle.load(sys.stdin.buffer)
+mask = env.action_masks()
+env.step(int(np.flatnonzero(mask)[0]))
+vec.step(vec.action_masks().argmax(axis=1))
+env.reset()
+vec.reset()
+print("fine")
+"""
+
+
+def test_a_pickle_works_in_another_process() -> None:
+    """Addresses of compiled agents mean nothing there."""
+    env, vec = ScopaEnv("scopa", "greedy"), ScopaVectorEnv(4, "scopa", ["random", "greedy"])
+    env.reset(seed=1)
+    vec.reset(seed=1)
+    done = subprocess.run(
+        [sys.executable, "-c", PICKLED], input=pickle.dumps((env, vec)), capture_output=True, timeout=200
+    )
+    assert done.stdout == b"fine\n", done.stderr.decode()[-1500:]
+
+
+def test_states_belong_to_the_same_agents() -> None:
+    many = ScopaEnv("scopa", ["random"] * 40)
+    many.reset(seed=1)
+    one = ScopaEnv("scopa", "random")
+    one.reset(seed=1)
+    before = one.game().text()
+    for other in (many, ScopaVectorEnv(1, "scopa", "random"), ScopaVectorEnv(2, "scopa", "random")):
+        other.reset(seed=2)
+        with pytest.raises(ValueError, match="state: it belongs to"):
+            one.set_state(other.get_state())
+    with pytest.raises(ValueError, match="state: runs is missing"):
+        one.set_state({name: part for name, part in one.get_state().items() if name != "runs"})
+    assert one.game().text() == before
+    greedy = ScopaEnv("scopa", "greedy")
+    greedy.reset(seed=1)
+    greedy.set_state(one.get_state())
+    assert greedy._table.agents[0].name == "random"
+    for _ in range(10):
+        one.step(int(one.action_masks().argmax()))
+        greedy.step(int(greedy.action_masks().argmax()))
+    assert greedy.game().text() == one.game().text()
+
+
+def test_what_agents_draw_from_does_not_tell_the_deals() -> None:
+    """The two generators start from the seed by ways that cannot be turned into each other."""
+    from scopa_env.game import seed_state
+
+    env = ScopaEnv("scopa", "random")
+    for seed in (0, 1, 2**63):
+        env.reset(seed=seed)
+        start = ScopaVectorEnv(1, "scopa", "random")
+        start.reset(seed=seed)
+        assert int(env._table.runs["rng"][0]) not in {seed_state(seed, game) for game in range(4)}
+    assert len({_state(seed) for seed in range(100)}) == 100
+
+
+def _state(seed: int) -> int:
+    from scopa_env.seated import _agents_state
+
+    return _agents_state(seed)
+
+
+def test_games_that_are_not_there() -> None:
+    envs = ScopaVectorEnv(3, "scopa", "greedy")
+    envs.reset(seed=1)
+    assert envs.game(-1) == envs.game(2)
+    assert envs.view(-1).text() == envs.view(2).text()
+    for index in (3, -4, True, 1.0, "a"):
+        for look in (envs.game, envs.view):
+            with pytest.raises(IndexError, match=r"allowed are games 0 \.\. 2"):
+                look(index)  # type: ignore[arg-type]
+
+
+def test_a_position_in_which_the_learner_never_acts_is_refused() -> None:
+    game = Game("scopa", seed=5)
+    while len(game.plays) < 35:
+        game.push(game.legal_moves[0])
+    options = {"position": game.text(), "seat": 1 - game.seat}
+    for make in (lambda: ScopaEnv("scopa", "greedy"), lambda: ScopaVectorEnv(3, "scopa", first_move)):
+        env: Any = make()
+        env.reset(seed=1)
+        before = env.get_state()
+        with pytest.raises(ValueError, match="ends before the learner is to act"):
+            env.reset(seed=2, options=options)
+        after = env.get_state()
+        assert np.array_equal(before["records"], after["records"])
+        env.step(env.action_masks().argmax() if isinstance(env, ScopaEnv) else first_actions(env.action_masks()))
+
+
+def test_decks_given_once_and_seeds_of_none() -> None:
+    deck = Game("scopa", seed=1).deck
+    assert deck is not None
+    envs = ScopaVectorEnv(3, "scopa", "greedy")
+    envs.reset(seed=1, options={"deck": iter(deck)})
+    assert {envs.game(i).deck for i in range(3)} == {deck}
+    envs.reset(seed=[None] * 3)  # type: ignore[list-item]
+    assert len({envs.game(i).deck for i in range(3)}) == 3
+    with pytest.raises(ValueError, match="201 agents; allowed are 200 together"):
+        ScopaVectorEnv(2, "scopa", ["random"] * 201)
+
+
+def test_an_illegal_compiled_agent_shows_nothing() -> None:
+    from scopa_agents.base import CompiledAgent
+    from scopa_env.kernel import kernel
+    from scopa_env.policy import Policy
+
+    @kernel
+    def nonsense(rules, game):
+        return 80
+
+    class Nonsense(CompiledAgent):
+        name = "nonsense"
+        policy = Policy(nonsense)
+
+    envs = ScopaVectorEnv(2, "scopa", Nonsense(), seat=0)
+    envs.reset(seed=1, options={"dealer": 1})
+    with pytest.raises(IllegalAction, match="compiled agent decided on an illegal action"):
+        envs.step(first_actions(envs.action_masks()))
+    with pytest.raises(RuntimeError, match="reset"):
+        envs.step([0, 0])

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,16 @@ class ScopaVecEnv(VecEnv):
         """Nothing is held open."""
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute, the same for every game."""
-        return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
+        """Return an attribute of every game: its spaces, ``action_masks`` to call, or what all share."""
+        rows = list(self._get_indices(indices))
+        if attr_name == "action_masks":
+            return [partial(self._row_of_masks, row) for row in rows]
+        name = f"single_{attr_name}" if attr_name in ("action_space", "observation_space") else attr_name
+        return [getattr(self.envs, name) for _ in rows]
+
+    def _row_of_masks(self, row: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        masks: np.ndarray[Any, np.dtype[np.bool_]] = self.action_masks()[row]
+        return masks
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Refuse: the games of a batch share their settings."""
