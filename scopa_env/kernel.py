@@ -47,6 +47,7 @@ def source_stamp(package: Path = PACKAGE) -> str:
     return digest.hexdigest()
 
 
+@lru_cache
 def _package_of(module: str) -> Path | None:
     """Return the folder of the package that `module` belongs to; None if it is in none."""
     name, _, inside = module.partition(".")
