@@ -89,6 +89,19 @@ def as_move(agent: Agent, answer: object) -> Move:
     return move
 
 
+def as_actions(agent: Agent, answer: object, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return what a `BatchAgent` answered for `count` games as int64[count], legal or not.
+
+    Raises:
+        IllegalAction: it is something else; the message names the agent.
+    """
+    actions = np.asarray(answer)
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
+        found = f"{actions.dtype}{actions.shape}"
+        raise IllegalAction(f"agent {agent.name!r}: act_batch returned {found}, not int64[{count}]")
+    return actions.astype(np.int64)
+
+
 class FunctionAgent:
     """A function on a `View` as an agent."""
 

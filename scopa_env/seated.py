@@ -16,7 +16,7 @@ import numpy as np
 
 from scopa_env import batch, observation, run
 from scopa_env.actions import NUM_ACTIONS, IllegalAction
-from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_move, make_agent
+from scopa_env.agents import Agent, AgentSpec, BatchAgent, as_actions, as_move, make_agent
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, Records, copy_of
 from scopa_env.episode import Array, EpisodeSettings, check_options, check_state, opening
 from scopa_env.game import Game, View, check_index, illegal_action_text, seed_state
@@ -277,7 +277,7 @@ class SeatedGames:
         views = np.empty(len(rows), GAME)
         run.views_of(self._record, self.records, rows, views)
         if isinstance(agent, BatchAgent):
-            actions = _actions(agent, agent.act_batch(self.rules, views), len(rows))
+            actions = as_actions(agent, agent.act_batch(self.rules, views), len(rows))
             wrong = run.first_illegal(self.runs[rows], actions)
             if wrong >= 0:
                 why = illegal_action_text(self.game(int(rows[wrong])), int(actions[wrong]))
@@ -348,12 +348,3 @@ def _agents_state(seed: int | None) -> int:
         return seed_state(None)
     whole = (seed & (1 << 64) - 1).to_bytes(8, "little")
     return int.from_bytes(hashlib.blake2b(whole, digest_size=8, person=b"scopa agents").digest(), "little")
-
-
-def _actions(agent: Agent, answer: object, count: int) -> Ints:
-    """Return what an agent answered for `count` games as int64[count]."""
-    actions = np.asarray(answer)
-    if actions.shape != (count,) or actions.dtype.kind not in "iu":
-        found = f"{actions.dtype}{actions.shape}"
-        raise IllegalAction(f"agent {agent.name!r}: act_batch returned {found}, not int64[{count}]")
-    return actions.astype(np.int64)

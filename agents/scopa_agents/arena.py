@@ -18,7 +18,7 @@ import numpy as np
 from scopa_agents.base import CompiledAgent
 from scopa_env import batch
 from scopa_env.actions import IllegalAction, Move
-from scopa_env.agents import Agent, AgentError, AgentSpec, BatchAgent, as_move, make_agent
+from scopa_env.agents import Agent, AgentError, AgentSpec, BatchAgent, as_actions, as_move, make_agent
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records
 from scopa_env.game import View, check_seed, seed_state
 from scopa_env.rules import Rules
@@ -119,21 +119,12 @@ def _decide(agent: Agent, rules: Rules, views: Records, seats: Ints) -> Ints | l
     """Return the agent's next action in each game, or whole moves if it acts on single views only."""
     try:
         if isinstance(agent, BatchAgent):
-            return _actions(agent, agent.act_batch(rules, views), len(views))
+            return as_actions(agent, agent.act_batch(rules, views), len(views))
         return [as_move(agent, agent.act(View(rules, views[i : i + 1], int(seats[i])))) for i in range(len(views))]
     except (AgentError, IllegalAction):
         raise
     except Exception as error:  # whatever goes wrong inside an agent
         raise AgentError(f"agent {agent.name!r} failed: {type(error).__name__}: {error}") from error
-
-
-def _actions(agent: Agent, answer: object, count: int) -> Ints:
-    """Return what an agent answered for `count` games as int64[count]."""
-    actions = np.asarray(answer)
-    if actions.shape != (count,) or actions.dtype.kind not in "iu":
-        found = f"{actions.dtype}{actions.shape}"
-        raise IllegalAction(f"agent {agent.name!r}: act_batch returned {found}, not int64[{count}]")
-    return actions.astype(np.int64)
 
 
 def _make(agent: Agent, rules: Rules, games: Records, decisions: Ints | list[Move]) -> None:
