@@ -12,7 +12,7 @@ TEST_TIME := about 3 minutes on 2 cores
 .PHONY: help setup train test test-nojit test-slow lint check coverage bench bench-peers bench-start clean distclean
 
 help:
-	@echo "make train        set up, train an agent (about 2 minutes), show how it plays"
+	@echo "make train        set up, train an agent (about 3 minutes in all), show how it plays"
 	@echo "make test         set up, run the tests ($(TEST_TIME))"
 	@echo "make setup        only create .venv and install into it (needs Python 3.11+, git, make)"
 	@echo "make check        format, lint, types, import rules, tests, some of them with the JIT off"
