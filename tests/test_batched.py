@@ -22,6 +22,8 @@ from scopa_env.batched import seeds_of
 from scopa_env.observation import observation_size, unpack
 from scopa_env.vector import BatchedScopa
 
+pytestmark = pytest.mark.nojit
+
 SIX = "scopa:players=6,teams=true"
 
 
@@ -64,11 +66,6 @@ def test_a_game_of_a_batch_is_the_game_of_a_single_environment(rules: str) -> No
 @pytest.mark.parametrize("rules", ["scopa:target=4", "bga_scopa:players=3,target=3", "scopa:target=2,target_tie=draw"])
 def test_matches_and_rewards_of_a_batch(rules: str, reward: str) -> None:
     check_against_single(rules, steps=250, episode="match", reward=reward)
-
-
-@pytest.mark.nojit
-def test_a_batch_without_the_jit() -> None:
-    check_against_single("escoba", steps=80, reward="decided")
 
 
 def run_of(batch: BatchedScopa, steps: int, actions: list[np.ndarray] | None = None) -> list[tuple[bytes, ...]]:

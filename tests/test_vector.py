@@ -18,6 +18,8 @@ from scopa_agents.greedy import GreedyAgent
 from scopa_env import Game, IllegalAction, Move, Rules, ScopaEnv, View
 from scopa_env.vector import ScopaVectorEnv
 
+pytestmark = pytest.mark.nojit
+
 SHORT = "scopa:target=3"
 
 
