@@ -23,7 +23,7 @@ from scopa_env import Game, Rules, ScopaEnv, batch
 from scopa_env.engine.state import GAME, NOBODY
 from scopa_env.files import check_folder
 from scopa_env.kernel import kernel
-from scopa_env.run import deal_again, first_illegal, random_action, take
+from scopa_env.run import deal_again, first_illegal, may, random_action, take
 from scopa_env.vector import BatchedScopa, ScopaVectorEnv
 from scopa_train.report import print_figures, write_json
 
@@ -69,11 +69,14 @@ def batch_step(rules: str, **arguments: Any) -> Work:
 
 @kernel
 def play_alone(rules: Any, settings: Any, games: Any, runs: Any, earned: Any, steps: int) -> int:
-    """Play random legal actions without observing; return how many rounds have ended."""
+    """Play random legal actions without observing; return how many rounds have ended, -1 if an action was illegal."""
     rounds = 0
     for _ in range(steps):
         for i in range(len(games)):
-            take(rules[0], settings[0], games, runs, i, random_action(runs[i]), earned, games[:0])
+            action = random_action(runs[i])
+            if not may(runs[i], action):
+                return -1
+            take(rules[0], settings[0], games, runs, i, action, earned, games[:0])
             if runs[i]["over"]:
                 rounds += 1
                 deal_again(rules[0], games[i], runs[i])
@@ -90,6 +93,7 @@ def engine_alone(rules: str, *, rounds: bool) -> Work:
 
     def work() -> int:
         ended = play_alone(env.rules.record, settings, env.records, env.runs, earned, 20)
+        assert ended >= 0
         return ended if rounds else 20 * GAMES
 
     return work
