@@ -177,7 +177,7 @@ def _pay_round(rules: Any, settings: Any, game: Any, run: Any, over: bool, earne
         _over_others(rules, earned)
         return True
     if over:
-        _pay_winner(rules, _match_winner(game) if settings["match"] else _round_winner(rules, game), earned)
+        _pay_winner(rules, _match_winner(game) if settings["match"] else scoring.leader(rules, game["points"]), earned)
     return bool(over)
 
 
@@ -185,20 +185,6 @@ def _pay_round(rules: Any, settings: Any, game: Any, run: Any, over: bool, earne
 def _match_winner(game: Any) -> int:
     winner = int(game["winner"])
     return NOBODY if winner == DRAWN else winner
-
-
-@kernel
-def _round_winner(rules: Any, game: Any) -> int:
-    """Return the side with most points of the round, NOBODY if it is not alone."""
-    best = 0
-    alone = True
-    for side in range(1, int(rules["sides"])):
-        points = int(game["points"][side])
-        if points == int(game["points"][best]):
-            alone = False
-        elif points > int(game["points"][best]):
-            best, alone = side, True
-    return best if alone else NOBODY
 
 
 @kernel

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import scopa_env
 from helpers import ALL_PRESETS, VARIANTS, contents
 from scopa_env import Game, IllegalAction, raw_env
 from scopa_env.batched import seeds_of
@@ -308,8 +307,6 @@ def test_looking_at_a_game() -> None:
     for index in (3, -4):
         with pytest.raises(IndexError, match="allowed are games"):
             batch.game(index)
-    env = scopa_env.env("scopone", history=True)
-    env.reset(seed=3)
 
 
 def test_a_batch_that_does_not_observe_plays_the_same_games() -> None:

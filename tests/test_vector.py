@@ -146,12 +146,15 @@ def check_infos(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
 def test_gymnasiums_wrappers_accept_it() -> None:
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(ScopaVectorEnv(4, "mini_scopa", "random"))
     _, infos = envs.reset(seed=1)
-    returns = 0
+    ends = 0
     for _ in range(30):
-        _, _, done, _, infos = envs.step(first_actions(infos["action_mask"]))
-        returns += int(done.sum())
-    assert returns > 4
-    assert "episode" in infos or returns
+        _, rewards, done, _, infos = envs.step(first_actions(infos["action_mask"]))
+        assert ("episode" in infos) == done.any()
+        if done.any():
+            assert infos["episode"]["r"][done].tolist() == rewards[done].tolist()  # a round pays at its end
+            assert (infos["episode"]["l"][done] == 2).all()
+        ends += int(done.sum())
+    assert ends > 4
 
 
 def test_arrays_are_the_callers_own() -> None:
@@ -469,8 +472,6 @@ def test_what_agents_draw_from_does_not_tell_the_deals() -> None:
     env = ScopaEnv("scopa", "random")
     for seed in (0, 1, 2**63):
         env.reset(seed=seed)
-        start = ScopaVectorEnv(1, "scopa", "random")
-        start.reset(seed=seed)
         assert int(env._table.runs["rng"][0]) not in {seed_state(seed, game) for game in range(4)}
     assert len({_state(seed) for seed in range(100)}) == 100
 

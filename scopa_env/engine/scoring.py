@@ -204,22 +204,30 @@ def finish_round(rules: Any, game: Any) -> None:
 
 
 @kernel
+def leader(rules: Any, numbers: Any) -> int:
+    """Return the side with the largest of `numbers` (int[6], by side), NOBODY if it is not alone."""
+    best = 0
+    alone = True
+    for side in range(1, int(rules["sides"])):
+        if int(numbers[side]) == int(numbers[best]):
+            alone = False
+        elif int(numbers[side]) > int(numbers[best]):
+            best, alone = side, True
+    return best if alone else NOBODY
+
+
+@kernel
 def set_result(rules: Any, totals: Any) -> int:
     """Return the side that wins the set with `totals` (int[6], by side), NOBODY: it goes on, DRAWN: it ends level."""
-    best = -1
-    leader = NOBODY
+    reached = False
     for side in range(int(rules["sides"])):
-        total = int(totals[side])
-        if total > best:
-            best = total
-            leader = side
-        elif total == best:
-            leader = NOBODY
-    if best < int(rules["target"]):
+        reached = reached or int(totals[side]) >= int(rules["target"])
+    if not reached:
         return NOBODY
-    if leader == NOBODY and rules["target_tie"] == DRAW:
+    ahead = leader(rules, totals)
+    if ahead == NOBODY and rules["target_tie"] == DRAW:
         return DRAWN
-    return leader
+    return ahead
 
 
 @kernel
