@@ -270,7 +270,7 @@ class BatchedScopa:
     def _threads(self) -> Workers:
         """Return the threads; they start when they are needed first."""
         if self._workers is None or self._workers.process != os.getpid():
-            parts = [(*part, self._drawn[place]) for part, place in zip(self._parts, self._slices, strict=True)]
+            parts = [(part, self._drawn[place]) for part, place in zip(self._parts, self._slices, strict=True)]
             self._workers = Workers(parts)
         return self._workers
 

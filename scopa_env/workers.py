@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from scopa_env.engine.bits import twin
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined, kernel
 from scopa_env.run import random_actions, step
 
 END, STEP, DRAW = 0, 1, 2
@@ -84,6 +84,15 @@ def appears(cells: Any, at: int, value: int, spins: int) -> bool:
     return True
 
 
+@inlined
+def _obey(what: int, part: Any, drawn: Any) -> None:
+    """Do what is ordered for a slice: `part` are the arguments of `step`, the fourth the runs."""
+    if what == STEP:
+        step(*part)
+    if what == DRAW:
+        random_actions(part[3], drawn)
+
+
 @kernel
 def serve(
     orders: Any,
@@ -91,19 +100,7 @@ def serve(
     cell: int,
     current: int,
     spins: int,
-    rules: Any,
-    settings: Any,
-    games: Any,
-    runs: Any,
-    actions: Any,
-    rewards: Any,
-    terminations: Any,
-    to_play: Any,
-    packed: bool,
-    earned: Any,
-    scratch: Any,
-    observations: Any,
-    masks: Any,
+    part: Any,
     drawn: Any,
 ) -> int:
     """Do what is ordered for a slice of a batch, until no order has come for a while.
@@ -114,19 +111,7 @@ def serve(
         cell: the place of this thread in both.
         current: number of the next order.
         spins: how often to look for it.
-        rules: this and the following up to `masks` as of `scopa_env.run.step`.
-        settings: ..
-        games: ..
-        runs: ..
-        actions: ..
-        rewards: ..
-        terminations: ..
-        to_play: ..
-        packed: ..
-        earned: ..
-        scratch: ..
-        observations: ..
-        masks: ..
+        part: the arguments of `scopa_env.run.step` for the slice.
         drawn: int64[N], written by DRAW.
 
     Returns:
@@ -136,24 +121,7 @@ def serve(
         what = load_now(orders, cell + 1)
         if what == END:
             return 0
-        if what == STEP:
-            step(
-                rules,
-                settings,
-                games,
-                runs,
-                actions,
-                rewards,
-                terminations,
-                to_play,
-                packed,
-                earned,
-                scratch,
-                observations,
-                masks,
-            )
-        if what == DRAW:
-            random_actions(runs, drawn)
+        _obey(what, part, drawn)
         store_now(done, cell, current)
         current += 1
     return current
@@ -165,19 +133,7 @@ def lead(
     done: Any,
     what: int,
     spins: int,
-    rules: Any,
-    settings: Any,
-    games: Any,
-    runs: Any,
-    actions: Any,
-    rewards: Any,
-    terminations: Any,
-    to_play: Any,
-    packed: bool,
-    earned: Any,
-    scratch: Any,
-    observations: Any,
-    masks: Any,
+    part: Any,
     drawn: Any,
 ) -> bool:
     """Order something for all slices, do it for the first one, and wait a while for the others (see `serve`).
@@ -188,24 +144,7 @@ def lead(
     for cell in range(_LINE, len(orders), _LINE):
         orders[cell + 1] = what
         store_now(orders, cell, orders[0])
-    if what == STEP:
-        step(
-            rules,
-            settings,
-            games,
-            runs,
-            actions,
-            rewards,
-            terminations,
-            to_play,
-            packed,
-            earned,
-            scratch,
-            observations,
-            masks,
-        )
-    if what == DRAW:
-        random_actions(runs, drawn)
+    _obey(what, part, drawn)
     return all_done(orders, done, spins)
 
 
@@ -222,7 +161,7 @@ class Workers:
     """Threads for all slices of a batch but the first, which the calling thread does itself.
 
     Args:
-        parts: for each slice the arguments of `serve` from `rules` on.
+        parts: for each slice the arguments of `scopa_env.run.step`, and int64[N] for the actions that DRAW draws.
 
     Attributes:
         process: id of the process that the threads belong to; a forked one has none of them.
