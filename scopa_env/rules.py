@@ -142,7 +142,7 @@ class Rules:
             object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
         _check_together(self)
         if self.label not in PRESETS:
-            raise RulesError(f"label={self.label!r}: {_allowed(self.label, PRESETS)}")
+            raise RulesError(f"label={self.label!r}: {allowed_names(self.label, PRESETS)}")
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled
         return type(self).from_fields, (self.changes_from(Rules()), self.label)
@@ -155,7 +155,7 @@ class Rules:
             RulesError: no such preset or field, or a value that is not allowed.
         """
         if not isinstance(name, str) or name not in PRESETS:
-            raise RulesError(f"rules {name!r}: {_allowed(name, PRESETS)}")
+            raise RulesError(f"rules {name!r}: {allowed_names(name, PRESETS)}")
         return cls.from_fields({**PRESETS[name].fields, **changes}, name)
 
     @classmethod
@@ -166,7 +166,7 @@ class Rules:
         """
         for name in fields:
             if name not in FIELD_NAMES:
-                raise RulesError(f"rules field {name!r}: {_allowed(name, FIELD_NAMES)}")
+                raise RulesError(f"rules field {name!r}: {allowed_names(name, FIELD_NAMES)}")
         return cls(**fields, label=label)
 
     @classmethod
@@ -185,7 +185,7 @@ class Rules:
             if key in FIELD_NAMES and not equals:
                 raise RulesError(f"rules field {key!r} in {text!r}: no value; expected {key}=value")
             if key not in FIELD_NAMES:
-                raise RulesError(f"rules field {key!r} in {text!r}: {_allowed(key, FIELD_NAMES)}")
+                raise RulesError(f"rules field {key!r} in {text!r}: {allowed_names(key, FIELD_NAMES)}")
             if key in changes:
                 raise RulesError(f"rules field {key!r} in {text!r}: named twice")
             changes[key] = _parse_value(key, value)
@@ -275,7 +275,7 @@ def near_miss(name: object, known: Iterable[str]) -> str | None:
     return near[0] if near and name not in names else None
 
 
-def _allowed(name: object, known: Iterable[str]) -> str:
+def allowed_names(name: object, known: Iterable[str]) -> str:
     """Say what is allowed instead of `name`, the nearest first."""
     names = list(known)
     near = get_close_matches(str(name), names, n=1)

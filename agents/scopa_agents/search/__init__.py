@@ -1,0 +1,1 @@
+"""Search: playing by looking ahead, compiled."""

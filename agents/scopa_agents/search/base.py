@@ -1,0 +1,111 @@
+"""What search agents share: seeds, budgets, threads, and moves that need no search."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from scopa_agents.search.settings import Budget
+from scopa_env.actions import Move
+from scopa_env.engine.state import Records, copy_of
+from scopa_env.game import Game, View
+from scopa_env.rules import Rules
+from scopa_env.table import Table
+
+FIRST_CHUNK = 16
+"""Iterations after which a search with a time limit looks at the clock first."""
+SHARE_OF_TIME = 0.04
+"""Share of the time limit between two looks at the clock."""
+
+W = TypeVar("W")
+
+
+def run_for(budget: Budget, run: Callable[[int], None], share: int = 1) -> int:
+    """Call ``run(iterations)`` until a budget is spent; return the iterations made.
+
+    Args:
+        budget: iterations (of which this caller makes every `share`-th), or a time.
+        run: makes iterations.
+        share: among how many callers the iterations are shared.
+    """
+    if budget.milliseconds is None:
+        assert budget.iterations is not None
+        count = -(-budget.iterations // share)
+        run(count)
+        return count
+    begin = time.perf_counter()
+    limit = budget.milliseconds / 1000
+    done, chunk = 0, FIRST_CHUNK
+    while True:
+        run(chunk)
+        done += chunk
+        spent = time.perf_counter() - begin
+        left = limit - spent
+        rate = done / spent
+        chunk = int(min(limit * SHARE_OF_TIME, left) * rate)
+        if chunk < 1:
+            return done
+
+
+class Workspaces(Generic[W]):
+    """Working memory of the threads of a search, and the threads.
+
+    Args:
+        make: makes the memory of one thread.
+        threads: how many.
+    """
+
+    def __init__(self, make: Callable[[], W], threads: int) -> None:
+        self.spaces = [make() for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def each(self, work: Callable[[W], Any]) -> list[Any]:
+        """Return what `work` returns for each memory, side by side."""
+        if self._pool is None:
+            return [work(space) for space in self.spaces]
+        return list(self._pool.map(work, self.spaces))
+
+
+class SearchAgent(ABC):
+    """An agent that searches for its move, deterministic for a seed unless its budget is a time.
+
+    Attributes:
+        name: its kind and settings, such as ``ismcts:4000``.
+    """
+
+    name: str
+
+    def __init__(self, name: str, seed: int | None) -> None:
+        self.name = name
+        self.seed(seed)
+
+    def seed(self, seed: int | None) -> None:
+        """Start the agent's random choices afresh."""
+        self._rng = np.random.default_rng(seed)
+
+    def check_rules(self, rules: Rules) -> None:
+        """Raise an AgentError if the agent cannot play these rules."""
+
+    def act(self, view: View) -> Move:
+        """Return a legal move of the observer of `view`, which is to act."""
+        return self._act(view)
+
+    def _act(self, table: Table) -> Move:
+        moves = table.legal_moves
+        if not moves:
+            raise ValueError(f"agent {self.name!r}: the round is over")
+        return moves[0] if len(moves) == 1 else self.search(table.rules, copy_of(table.records))
+
+    @abstractmethod
+    def search(self, rules: Rules, records: Records) -> Move:
+        """Return the move of the seat to act in GAME[1], which may be written to and holds what the agent may know."""
+
+    def warm_up(self, rules: Rules) -> None:
+        """Compile what a search runs."""
+        game = Game(rules, seed=0)
+        self.act(game.view(game.seat))
