@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ SHARE_OF_TIME = 0.04
 """Share of the time limit between two looks at the clock."""
 
 W = TypeVar("W")
+R = TypeVar("R")
 
 
 def run_for(budget: Budget, run: Callable[[int], None], share: int = 1) -> int:
@@ -64,11 +65,11 @@ class Workspaces(Generic[W]):
         self.spaces = [make() for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-    def each(self, work: Callable[[W], Any]) -> list[Any]:
-        """Return what `work` returns for each memory, side by side."""
+    def each(self, work: Callable[[W, int], R], seeds: Sequence[int]) -> list[R]:
+        """Return what `work` returns for each memory and its seed, side by side."""
         if self._pool is None:
-            return [work(space) for space in self.spaces]
-        return list(self._pool.map(work, self.spaces))
+            return [work(space, seed) for space, seed in zip(self.spaces, seeds, strict=True)]
+        return list(self._pool.map(work, self.spaces, seeds))
 
 
 class SearchAgent(ABC):

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from scopa_agents.search.base import SearchAgent, Workspaces, run_for
-from scopa_agents.search.iterate import DEPTH, iterate
+from scopa_agents.search.inference import MODELS, Pool
+from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import MOST_THREADS, Budget, number, parse_settings, settings_text, word
-from scopa_agents.search.tree import NODE, clear_node
+from scopa_agents.search.tree import NODE, clear_root
 from scopa_env.actions import Move, move_of
-from scopa_env.engine.bits import NONE
-from scopa_env.engine.state import GAME, NOBODY, Records
+from scopa_env.engine.state import GAME, Records
 from scopa_env.game import Game
 from scopa_env.rules import Rules
 
 NODES_PER_ITERATION = 8
 """Room in a tree; a tree that is full grows no more, but goes on counting."""
 MOST_NODES = 4_000_000
-"""Nodes of a tree at most: 48 bytes each."""
+"""Nodes of a search at most: 48 bytes each."""
+MOST_ROOTS = 1 << 16
+"""Hands, of all seats together, for which many observers have trees."""
 
 
 @dataclass(frozen=True)
@@ -31,48 +33,53 @@ class IsmctsSettings:
         budget: iterations, or a time.
         rollout: policy of the playouts.
         epsilon: share of random moves in playouts.
+        others: how the other seats move inside the tree: by its counts too, or by a policy (then the search looks for
+            the best answer to that policy).
         exploration: factor of the confidence term, in points.
+        trees: one tree (a single observer), or one for each seat (many observers).
+        inference: model of the other seats by which worlds are weighted.
+        noise: how often it errs.
         threads: trees grown side by side, whose counts are added up (root parallelisation); iterations are shared.
     """
 
     budget: Budget
     rollout: str = word("greedy", "random")
     epsilon: float = number(0.3, 0.0, 1.0)
+    others: str = word("tree", *ROLLOUTS)
     exploration: float = number(2.0, 0.0, 1000.0)
+    trees: str = word("one", "many")
+    inference: str = word(*MODELS)
+    noise: float = number(0.2, 0.0, 1.0)
     threads: int = number(1, 1, MOST_THREADS)
 
 
 class _Space:
-    """Working memory of one tree."""
+    """Working memory of one search: its trees, and the worlds that they are grown from."""
 
-    def __init__(self, nodes: int) -> None:
-        self.nodes = np.empty(nodes, NODE)
+    def __init__(self, settings: IsmctsSettings) -> None:
+        self.settings = settings
+        self.nodes = np.empty(_room(settings.budget), NODE)
         self.world = np.zeros(1, GAME)
-        self.path = np.zeros(DEPTH, np.int32)
-        self.sides = np.zeros(DEPTH, np.int32)
-        self.used = 1
+        self.roots = np.zeros(MOST_ROOTS if settings.trees == "many" else 1, ROOT)
+        self.search = np.zeros(1, SEARCH)
+        self.pool = Pool(settings.inference, settings.noise)
 
-    def grow(self, rules: Rules, root: Records, settings: IsmctsSettings, seed: int) -> int:
-        """Grow a new tree; return the iterations."""
-        clear_node(self.nodes, 0, NOBODY, NONE)
-        self.used = 1
+    def grow(self, rules: Rules, root: Records, seed: int) -> int:
+        """Grow new trees; return the iterations."""
+        settings, search = self.settings, self.search
+        clear_root(self.nodes)
         self.world["rng"] = seed
-        policy = ROLLOUTS.index(settings.rollout)
+        self.roots["key"] = 0
+        search["exploration"] = settings.exploration
+        search["epsilon"] = settings.epsilon
+        search["policy"] = ROLLOUTS.index(settings.rollout)
+        search["others"] = TREE if settings.others == "tree" else ROLLOUTS.index(settings.others)
+        search["trees"] = rules.players if settings.trees == "many" else 1
+        search["used"] = 1
+        pool, weights = self.pool.draw(rules, root, seed)
 
         def run(iterations: int) -> None:
-            self.used = iterate(
-                rules.record,
-                root,
-                self.world,
-                self.nodes,
-                self.used,
-                self.path,
-                self.sides,
-                iterations,
-                settings.exploration,
-                policy,
-                settings.epsilon,
-            )
+            iterate(rules.record, root, pool, weights, self.world, self.nodes, self.roots, search, iterations)
 
         return run_for(settings.budget, run, settings.threads)
 
@@ -85,6 +92,13 @@ class _Space:
             found[int(node["card"]), int(node["captured"])] = int(node["visits"]), float(node["total"])
             child = int(node["sibling"])
         return found
+
+
+def _room(budget: Budget) -> int:
+    """Return the number of nodes to have room for."""
+    if budget.iterations is None:
+        return MOST_NODES
+    return min(MOST_NODES, 4096 + NODES_PER_ITERATION * budget.iterations)
 
 
 class IsmctsAgent(SearchAgent):
@@ -109,10 +123,9 @@ class IsmctsAgent(SearchAgent):
     def search(self, rules: Rules, records: Records) -> Move:
         """Return the move with most visits."""
         if self._spaces is None:
-            self._spaces = Workspaces(lambda: _Space(self._nodes()), self.settings.threads)
-        seeds = iter(self._rng.integers(0, 1 << 63, self.settings.threads).tolist())
-        drawn = {id(space): next(seeds) for space in self._spaces.spaces}
-        counts = self._spaces.each(lambda space: space.grow(rules, records, self.settings, drawn[id(space)]))
+            self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)
+        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
+        counts = self._spaces.each(lambda space, seed: space.grow(rules, records.copy(), seed), seeds)
         self.iterations = sum(counts)
         total: dict[tuple[int, int], tuple[int, float]] = {}
         for space in self._spaces.spaces:
@@ -120,12 +133,6 @@ class IsmctsAgent(SearchAgent):
                 before = total.get(move, (0, 0.0))
                 total[move] = before[0] + visits, before[1] + reward
         return move_of(*max(total, key=lambda move: total[move]))
-
-    def _nodes(self) -> int:
-        budget = self.settings.budget
-        if budget.iterations is None:
-            return MOST_NODES
-        return min(MOST_NODES, 4096 + NODES_PER_ITERATION * budget.iterations)
 
 
 class CheatingMctsAgent(IsmctsAgent):

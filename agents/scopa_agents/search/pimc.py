@@ -95,6 +95,6 @@ class PimcAgent(SearchAgent):
         moves = np.zeros(count, MOVE)
         moves["card"], moves["captured"] = cards[:count], captured[:count]
         seed = int(self._rng.integers(0, 1 << 63))
-        (totals, worlds), = self._spaces.each(lambda space: space.judge(rules, records, moves, self.settings, seed))
+        (totals, worlds), = self._spaces.each(lambda space, seed: space.judge(rules, records, moves, self.settings, seed), [seed])
         best = int(np.argmax(totals))
         return move_of(int(moves["card"][best]), int(moves["captured"][best]))

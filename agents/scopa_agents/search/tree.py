@@ -58,6 +58,12 @@ def clear_node(nodes: Any, at: int, card: int, captured: Any) -> None:
 
 
 @kernel
+def clear_root(nodes: Any) -> None:
+    """Make nodes[0] the root of a new tree."""
+    clear_node(nodes, 0, NOBODY, NONE)
+
+
+@kernel
 def add_moves(rules: Any, game: Any, nodes: Any, used: int, parent: int, card: int) -> int:
     """Add all moves of `card` as children of a node; return the nodes used then, `used` if they do not fit.
 
@@ -131,6 +137,15 @@ def choose_child(nodes: Any, parent: int, cards: Any, exploration: float, game: 
                     best, bound = child, value
         child = int(node["sibling"])
     return best
+
+
+@kernel
+def find_child(nodes: Any, parent: int, card: int, captured: Any) -> int:
+    """Return the child of a move, 0 if there is none."""
+    child = int(nodes[parent]["child"])
+    while child != 0 and (int(nodes[child]["card"]) != card or nodes[child]["captured"] != captured):
+        child = int(nodes[child]["sibling"])
+    return child
 
 
 @kernel
