@@ -100,11 +100,17 @@ class SearchAgent(ABC):
         moves = table.legal_moves
         if not moves:
             raise ValueError(f"agent {self.name!r}: the round is over")
-        return moves[0] if len(moves) == 1 else self.search(table.rules, copy_of(table.records))
+        return moves[0] if len(moves) == 1 else self.search(table.rules, copy_of(table.records), moves)
 
     @abstractmethod
-    def search(self, rules: Rules, records: Records) -> Move:
-        """Return the move of the seat to act in GAME[1], which may be written to and holds what the agent may know."""
+    def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
+        """Return the move of the seat to act.
+
+        Args:
+            rules: the rules.
+            records: GAME[1] with what the agent may know; may be written to.
+            moves: the legal moves, at least two.
+        """
 
     def warm_up(self, rules: Rules) -> None:
         """Compile what a search runs."""

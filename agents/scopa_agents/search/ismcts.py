@@ -114,13 +114,13 @@ class IsmctsAgent(SearchAgent):
 
     kind = "ismcts"
 
-    def __init__(self, settings: str = "1000", *, seed: int | None = None) -> None:
+    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         self.settings = parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations")
         self._spaces: Workspaces[_Space] | None = None
         self.iterations = 0
         super().__init__(f"{self.kind}:{settings_text(self.settings)}", seed)
 
-    def search(self, rules: Rules, records: Records) -> Move:
+    def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with most visits."""
         if self._spaces is None:
             self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)

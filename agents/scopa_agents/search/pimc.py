@@ -1,20 +1,32 @@
-"""`pimc:W`: perfect-information Monte Carlo, worlds judged with open cards."""
+"""`pimc:W`: perfect-information Monte Carlo.
+
+W worlds that agree with what the seat knows are drawn, in each every move is judged with open cards, and the move with
+the best mean is played (Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001; what that
+cannot see: Long, Sturtevant, Buro and Furtak, "Understanding the Success of Perfect Information Monte Carlo Sampling
+in Game Tree Search", 2010).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from scopa_agents.search.alphabeta import ENTRY, FRAME, LIMIT, MOST_MOVES, MOST_PLIES, MOVE
 from scopa_agents.search.base import SearchAgent, Workspaces, run_for
+from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import MOST_THREADS, Budget, number, parse_settings, settings_text, word
 from scopa_agents.search.worlds import judge_worlds
-from scopa_env import batch
-from scopa_env.actions import Move, move_of
+from scopa_env.actions import Move
 from scopa_env.engine.state import GAME, Records
 from scopa_env.rules import Rules
+
+MEMORY = 1 << 18
+"""Places of the transposition table of a thread, 24 bytes each."""
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -23,43 +35,50 @@ class PimcSettings:
 
     Attributes:
         budget: worlds, or a time.
-        solve: a world is solved exactly if at most so many plays are left, 0: never.
-        rollout: policy of the playouts in other worlds.
+        solve: worlds are solved exactly where at most so many plays are left (of games with two sides).
+        positions: a world in which more positions would have to be visited is judged by playouts.
+        rollout: policy of the playouts.
         epsilon: share of random moves in playouts.
-        positions: a world in which more positions would have to be visited gets playouts too.
+        inference: model of the other seats by which worlds are weighted.
+        noise: how often it errs.
         threads: how many work on worlds side by side.
     """
 
     budget: Budget
-    solve: int = number(36, 0, 40)
-    rollout: str = word("greedy", "random")
-    epsilon: float = number(0.3, 0.0, 1.0)
+    solve: int = number(6, 0, 40)
     positions: int = number(1_000_000, 1, 1_000_000_000)
+    rollout: str = word(*ROLLOUTS)
+    epsilon: float = number(0.3, 0.0, 1.0)
+    inference: str = word(*MODELS)
+    noise: float = number(0.2, 0.0, 1.0)
     threads: int = number(1, 1, MOST_THREADS)
 
 
 class _Space:
-    def __init__(self) -> None:
+    """Working memory of one thread."""
+
+    def __init__(self, settings: PimcSettings) -> None:
+        self.settings = settings
         self.games = np.zeros(MOST_PLIES + 1, GAME)
         self.frames = np.zeros(MOST_PLIES + 1, FRAME)
         self.moves = np.zeros(MOST_MOVES, MOVE)
-        self.memory = np.zeros(1 << 18, ENTRY)
-        self.counts = np.zeros(2, np.int64)
-        self.solved = 0
+        self.memory = np.zeros(MEMORY, ENTRY)
+        self.counts = np.array([0, settings.positions])
+        self.pool = Pool(settings.inference, settings.noise)
 
-    def judge(self, rules: Rules, root: Records, moves: np.ndarray, settings: PimcSettings, seed: int):
-        root = root.copy()
+    def judge(self, rules: Rules, root: Records, moves: Records, seed: int) -> tuple[Floats, int]:
+        """Return the summed values of the moves, float64[M], and the number of worlds."""
+        settings = self.settings
         root["rng"] = seed
-        moves = moves.copy()
+        pool, weights = self.pool.draw(rules, root, seed)
         totals = np.zeros(len(moves))
-        self.counts[LIMIT] = settings.positions
-        self.solved = 0
-        policy = ROLLOUTS.index(settings.rollout)
 
         def run(worlds: int) -> None:
-            self.solved += judge_worlds(
+            judge_worlds(
                 rules.record,
                 root,
+                pool,
+                weights,
                 self.games,
                 moves,
                 totals,
@@ -69,7 +88,7 @@ class _Space:
                 self.counts,
                 worlds,
                 settings.solve if rules.sides == 2 else 0,
-                policy,
+                ROLLOUTS.index(settings.rollout),
                 settings.epsilon,
             )
 
@@ -77,24 +96,32 @@ class _Space:
 
 
 class PimcAgent(SearchAgent):
-    """Perfect-information Monte Carlo."""
+    """Perfect-information Monte Carlo (see the module).
+
+    Args:
+        settings: ``"100"``, ``"20ms"``, ``"100,solve=12"``: see `PimcSettings`.
+        seed: seed of its random choices.
+
+    Attributes:
+        worlds: worlds of the last search.
+    """
 
     kind = "pimc"
 
-    def __init__(self, settings: str = "100", *, seed: int | None = None) -> None:
+    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         self.settings = parse_settings(PimcSettings, self.kind, settings or "100", "worlds")
         self._spaces: Workspaces[_Space] | None = None
+        self.worlds = 0
         super().__init__(f"{self.kind}:{settings_text(self.settings)}", seed)
 
-    def search(self, rules: Rules, records: Records) -> Move:
+    def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with the best mean."""
         if self._spaces is None:
-            self._spaces = Workspaces(_Space, self.settings.threads)
-        cards, captured = np.empty(512, np.int64), np.empty(512, np.uint64)
-        count = batch.list_moves(rules.record, records, cards, captured)
-        moves = np.zeros(count, MOVE)
-        moves["card"], moves["captured"] = cards[:count], captured[:count]
-        seed = int(self._rng.integers(0, 1 << 63))
-        (totals, worlds), = self._spaces.each(lambda space, seed: space.judge(rules, records, moves, self.settings, seed), [seed])
-        best = int(np.argmax(totals))
-        return move_of(int(moves["card"][best]), int(moves["captured"][best]))
+            self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)
+        listed = np.zeros(len(moves), MOVE)
+        listed["card"] = [move.card for move in moves]
+        listed["captured"] = [move.mask for move in moves]
+        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
+        found = self._spaces.each(lambda space, seed: space.judge(rules, records.copy(), listed.copy(), seed), seeds)
+        self.worlds = sum(worlds for _, worlds in found)
+        return moves[int(np.argmax(sum(totals for totals, _ in found)))]

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from scopa_agents.search.alphabeta import LIMIT, VISITED, WORST, value_of_position
-from scopa_agents.search.rollouts import margin, roll_out
+from scopa_agents.search.inference import pick
+from scopa_agents.search.rollouts import margin, random_unit, roll_out
 from scopa_env.engine.bits import popcount, signed
 from scopa_env.engine.hidden import fill, hand_count
 from scopa_env.engine.play import play
 from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import side_of
 from scopa_env.kernel import kernel
+
+
+TIE_BREAK = 1 / 1024
+"""Weight of a playout beside an exact value."""
 
 
 @kernel
@@ -53,9 +58,23 @@ def solve_moves(rules: Any, games: Any, root_moves: Any, frames: Any, moves: Any
 
 
 @kernel
+def _play_out_moves(
+    rules: Any, games: Any, root_moves: Any, totals: Any, side: int, weight: float, policy: int, epsilon: float
+) -> None:
+    """Add to the total of each move of games[0] `weight` times the result of a playout after it."""
+    for k in range(len(root_moves)):
+        games[1] = games[0]
+        play(rules[0], games[1], int(root_moves[k]["card"]), root_moves[k]["captured"])
+        roll_out(rules[0], games[1], policy, epsilon)
+        totals[k] += weight * margin(rules[0], games[1], side)
+
+
+@kernel
 def judge_worlds(
     rules: Any,
     root: Any,
+    pool: Any,
+    weights: Any,
     games: Any,
     root_moves: Any,
     totals: Any,
@@ -70,12 +89,15 @@ def judge_worlds(
 ) -> int:
     """Add the value of each move for the side to act in worlds drawn from what the seat to act knows.
 
-    A world is solved if at most `solve` plays are left and that visits at most counts[LIMIT] positions; else each
-    move is followed by one playout, the same random numbers for all moves.
+    In each world each move is followed by one playout, by the same random numbers for all moves.  If at most `solve`
+    plays are left, and it visits at most counts[LIMIT] positions, the world is solved too: then the exact values count
+    and the playouts only tell equal ones apart.
 
     Args:
         rules: RULES[1].
         root: GAME[1], stripped; its generator goes on from call to call.
+        pool: GAME[K]: worlds to draw from by `weights`; empty: they are drawn from `root`.
+        weights: float64[K], see `scopa_agents.search.inference.draw_pool`.
         games: GAME[MOST_PLIES + 1], working space.
         root_moves: MOVE[M], its moves.
         totals: float64[M], added to.
@@ -95,18 +117,21 @@ def judge_worlds(
     near = plays_left(rules[0], root[0]) <= solve
     side = side_of(rules[0], int(root[0]["seat"]))
     for _ in range(worlds):
-        games[0] = root[0]
-        fill(rules[0], games[0])
-        root[0]["rng"] = random_bits(games[0])
-        counts[VISITED] = 0
-        if near and solve_moves(rules, games, root_moves, frames, moves, memory, counts):
-            solved += 1
-            for k in range(len(root_moves)):
-                totals[k] += root_moves[k]["score"]
-            continue
-        for k in range(len(root_moves)):
-            games[1] = games[0]
-            play(rules[0], games[1], int(root_moves[k]["card"]), root_moves[k]["captured"])
-            roll_out(rules[0], games[1], policy, epsilon)
-            totals[k] += margin(rules[0], games[1], side)
+        rng = random_bits(root[0])
+        if len(pool) > 0:
+            games[0] = pool[pick(weights, random_unit(root[0]))]
+            games[0]["rng"] = rng
+        else:
+            games[0] = root[0]
+            games[0]["rng"] = rng
+            fill(rules[0], games[0])
+        weight = 1.0
+        if near:
+            counts[VISITED] = 0
+            if solve_moves(rules, games, root_moves, frames, moves, memory, counts):
+                solved += 1
+                weight = TIE_BREAK
+                for k in range(len(root_moves)):
+                    totals[k] += root_moves[k]["score"]
+        _play_out_moves(rules, games, root_moves, totals, side, weight, policy, epsilon)
     return solved
