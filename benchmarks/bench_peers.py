@@ -21,23 +21,36 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PEERS = HERE / "peers"
 VENVS = HERE.parent / ".venv-peers"
-SCRIPTS = {
-    "pgx": "pgx_leduc.py",
-    "open_spiel": "open_spiel_games.py",
-    "pettingzoo": "pettingzoo_classic.py",
-    "tutorial": "tutorial_ppo.py",
+GROUPS = {
+    "speed": {"pgx": "pgx_leduc.py", "open_spiel": "open_spiel_games.py", "pettingzoo": "pettingzoo_classic.py"},
+    "search": {"open_spiel": "open_spiel_search.py"},
+    "training": {"tutorial": "tutorial_ppo.py"},
 }
-OURS = """
+"""What is compared: the peers' virtual environments and their programs."""
+OURS = {
+    "speed": """
 import json, sys
 from scopa_train.bench import MEASURES, measure
 chosen = tuple(one for one in MEASURES if "wall time" not in one.name)
 print(json.dumps(measure(chosen, float(sys.argv[1]), 1)))
-"""
-TRAINING = """
+""",
+    "search": """
+import json, sys
+from scopa_train.bench import measure
+from scopa_train.bench_search import MEASURES
+chosen = tuple(one for one in MEASURES if "wall time" not in one.name)
+print(json.dumps(measure(chosen, float(sys.argv[1]), 1)))
+""",
+    "training": """
 import json, sys
 from scopa_train.bench_train import measure_training
-print(json.dumps(measure_training(int(float(sys.argv[1])), 1)))
-"""
+print(json.dumps(measure_training(1, 1)))
+""",
+}
+"""Our programs, by group; they get the seconds of a measurement and print JSON."""
+TRAINING_ROUNDS = 3
+"""Training takes longer, and is measured less often."""
+TUTORIAL_SECONDS = 4
 BARS = (
     ("batch of 4096, scopa", "pgx leduc_holdem, compiled loop", 4.0),
     ("batch of 4096, scopa, packed", "pgx leduc_holdem, compiled loop", 5.0),
@@ -52,6 +65,9 @@ BARS = (
     ("AEC env", "PettingZoo tictactoe_v3, env", 6.0),
     ("AEC env", "PettingZoo leduc_holdem_v4, env", 10.0),
     ("Gymnasium env against greedy", "AEC env", 0.5),
+    ("ismcts, scopa", "OpenSpiel euchre, ISMCTS in C++", 1.0),
+    ("ismcts, scopa, random playouts", "OpenSpiel euchre, ISMCTS in C++", 1.0),
+    ("ismcts, scopa", "OpenSpiel euchre, MCTS in Python", 20.0),
     ("MlpPolicy on ScopaVecEnv, decisions a second", "MaskablePPO by PettingZoo's tutorial, connect_four", 10.0),
     (
         "MlpPolicy on ScopaVecEnv, decisions a second",
@@ -92,21 +108,23 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU time of one measurement")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured")
     parser.add_argument("--core", type=int, default=1, help="the core that everything runs on")
+    parser.add_argument("--group", action="append", choices=list(GROUPS), help="only this (may be given again)")
     parser.add_argument("--json", type=Path, default=None, help="write the figures to this file")
     arguments = parser.parse_args()
-    pythons = {peer: python_of(peer) for peer in SCRIPTS}
+    chosen = arguments.group or list(GROUPS)
+    pythons = {peer: python_of(peer) for group in chosen for peer in GROUPS[group]}
     found: dict[str, list[float]] = {}
     for number in range(arguments.rounds):
         print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
-        commands = [[sys.executable, "-c", OURS, arguments.seconds]]
-        for peer, script in SCRIPTS.items():
-            if peer != "tutorial":
-                commands.append([pythons[peer], PEERS / script, arguments.seconds])
-        if number < 3:  # training takes longer
-            commands += [[sys.executable, "-c", TRAINING, 1], [pythons["tutorial"], PEERS / SCRIPTS["tutorial"], 4]]
-        for command in commands:
-            for name, value in figures_of(command, arguments.core).items():
-                found.setdefault(name, []).append(value)
+        for group in chosen:
+            if group == "training" and number >= TRAINING_ROUNDS:
+                continue
+            commands = [[sys.executable, "-c", OURS[group], arguments.seconds]]
+            seconds = TUTORIAL_SECONDS if group == "training" else arguments.seconds
+            commands += [[pythons[peer], PEERS / script, seconds] for peer, script in GROUPS[group].items()]
+            for command in commands:
+                for name, value in figures_of(command, arguments.core).items():
+                    found.setdefault(name, []).append(value)
     figures = {name: statistics.median(values) for name, values in found.items()}
     print_table(figures)
     if arguments.json:
@@ -121,6 +139,8 @@ def print_table(figures: dict[str, float]) -> None:
         print(f"| {name} | {value:,.3f} |" if value < 10 else f"| {name} | {value:,.0f} |")
     print("\n| ours | beside | ratio | bar |\n|---|---|---|---|")
     for ours, theirs, bar in BARS:
+        if ours not in figures or theirs not in figures:
+            continue
         print(f"| {ours} | {theirs} | {figures[ours] / figures[theirs]:.2f} | {bar} |")
 
 

@@ -33,6 +33,7 @@ app.command("scopa_agents.commands:arena_command", name="arena", help="Let agent
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
+bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")
 bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
 
 

@@ -89,9 +89,6 @@ class SearchAgent(ABC):
         """Start the agent's random choices afresh."""
         self._rng = np.random.default_rng(seed)
 
-    def check_rules(self, rules: Rules) -> None:
-        """Raise an AgentError if the agent cannot play these rules."""
-
     def act(self, view: View) -> Move:
         """Return a legal move of the observer of `view`, which is to act."""
         return self._act(view)

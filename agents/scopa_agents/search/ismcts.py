@@ -1,4 +1,4 @@
-"""`ismcts:N`, `ismcts:Nms` and `mcts_cheating:N`: Monte Carlo tree search over information sets, and with open cards."""
+"""`ismcts:N`, `ismcts:Nms` and `mcts_cheating:N`: Monte Carlo tree search over information sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scopa_agents.search.base import SearchAgent, Workspaces, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_agents.search.settings import MOST_THREADS, Budget, number, parse_settings, settings_text, word
+from scopa_agents.search.settings import MOST_THREADS, Budget, Settings, number, parse_settings, settings_text, word
 from scopa_agents.search.tree import NODE, clear_root
 from scopa_env.actions import Move, move_of
 from scopa_env.engine.state import GAME, Records
@@ -26,7 +26,7 @@ MOST_ROOTS = 1 << 16
 
 
 @dataclass(frozen=True)
-class IsmctsSettings:
+class IsmctsSettings(Settings):
     """Settings of `IsmctsAgent`.
 
     Attributes:
@@ -42,13 +42,12 @@ class IsmctsSettings:
         threads: trees grown side by side, whose counts are added up (root parallelisation); iterations are shared.
     """
 
-    budget: Budget
-    rollout: str = word("greedy", "random")
+    rollout: str = word("greedy", ROLLOUTS)
     epsilon: float = number(0.3, 0.0, 1.0)
-    others: str = word("tree", *ROLLOUTS)
+    others: str = word("tree", ("tree", *ROLLOUTS))
     exploration: float = number(2.0, 0.0, 1000.0)
-    trees: str = word("one", "many")
-    inference: str = word(*MODELS)
+    trees: str = word("one", ("one", "many"))
+    inference: str = word("none", MODELS)
     noise: float = number(0.2, 0.0, 1.0)
     threads: int = number(1, 1, MOST_THREADS)
 

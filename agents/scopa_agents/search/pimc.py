@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.search.alphabeta import ENTRY, FRAME, LIMIT, MOST_MOVES, MOST_PLIES, MOVE
+from scopa_agents.search.alphabeta import ENTRY, FRAME, MOST_MOVES, MOST_PLIES, MOVE
 from scopa_agents.search.base import SearchAgent, Workspaces, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_agents.search.settings import MOST_THREADS, Budget, number, parse_settings, settings_text, word
+from scopa_agents.search.settings import MOST_THREADS, Settings, number, parse_settings, settings_text, word
 from scopa_agents.search.worlds import judge_worlds
 from scopa_env.actions import Move
 from scopa_env.engine.state import GAME, Records
@@ -30,7 +30,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class PimcSettings:
+class PimcSettings(Settings):
     """Settings of `PimcAgent`.
 
     Attributes:
@@ -44,12 +44,11 @@ class PimcSettings:
         threads: how many work on worlds side by side.
     """
 
-    budget: Budget
     solve: int = number(6, 0, 40)
     positions: int = number(1_000_000, 1, 1_000_000_000)
-    rollout: str = word(*ROLLOUTS)
+    rollout: str = word("greedy", ROLLOUTS)
     epsilon: float = number(0.3, 0.0, 1.0)
-    inference: str = word(*MODELS)
+    inference: str = word("none", MODELS)
     noise: float = number(0.2, 0.0, 1.0)
     threads: int = number(1, 1, MOST_THREADS)
 

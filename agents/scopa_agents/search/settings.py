@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,7 +38,7 @@ class Budget:
         found = re.fullmatch(r"([0-9]+)(ms)?", text)
         most = MOST_MILLISECONDS if found and found[2] else MOST_ITERATIONS
         if not found or not 1 <= int(found[1]) <= most:
-            allowed = f"a number of {unit} (1 .. {MOST_ITERATIONS}), or a time such as 20ms (up to {MOST_MILLISECONDS}ms)"
+            allowed = f"1 .. {MOST_ITERATIONS} {unit}, or a time such as 20ms (1ms .. {MOST_MILLISECONDS}ms)"
             raise ValueError(f"{text!r}: allowed are {allowed}")
         return cls(None, int(found[1])) if found[2] else cls(int(found[1]))
 
@@ -50,19 +51,30 @@ def number(default: float, low: float, high: float) -> Any:
     return dataclasses.field(default=default, metadata={"low": low, "high": high})
 
 
-def word(*allowed: str) -> Any:
-    """Return the field of one of some words; the first is the default."""
-    return dataclasses.field(default=allowed[0], metadata={"allowed": allowed})
+def word(default: str, allowed: Sequence[str]) -> Any:
+    """Return the field of one of some words."""
+    return dataclasses.field(default=default, metadata={"allowed": allowed})
 
 
-S = TypeVar("S")
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a search agent; further fields are made by `number` and `word`.
+
+    Attributes:
+        budget: how long to search for a move.
+    """
+
+    budget: Budget
+
+
+S = TypeVar("S", bound=Settings)
 
 
 def parse_settings(kind: type[S], agent: str, text: str, unit: str) -> S:
     """Read settings: a budget, then options ``name=value``, all separated by commas.
 
     Args:
-        kind: a dataclass whose first field is the `Budget`, the others made by `number` and `word`.
+        kind: what to return.
         agent: name of the agent, for messages.
         text: the text.
         unit: what a budget without a unit counts, for messages.
@@ -70,7 +82,7 @@ def parse_settings(kind: type[S], agent: str, text: str, unit: str) -> S:
     Raises:
         AgentError: naming what is wrong and what is allowed.
     """
-    fields = {field.name: field for field in dataclasses.fields(kind)[1:]}  # type: ignore[arg-type]
+    fields = {field.name: field for field in dataclasses.fields(kind)[1:]}
     first, *options = text.split(",") if text else [""]
     values: dict[str, Any] = {}
     try:
@@ -94,21 +106,20 @@ def _value_of(field: dataclasses.Field[Any], text: str) -> Any:
             raise ValueError(f"{field.name}={text!r}: allowed are {', '.join(allowed)}")
         return text
     low, high = field.metadata["low"], field.metadata["high"]
-    kind = type(field.default)
+    whole = isinstance(field.default, int)
     try:
-        value = kind(text)
+        value = int(text) if whole else float(text)
     except ValueError:
-        value = None
-    if value is None or not low <= value <= high:
-        raise ValueError(f"{field.name}={text!r}: allowed are {'whole ' * (kind is int)}numbers {low} .. {high}")
+        value = low - 1
+    if not low <= value <= high:
+        raise ValueError(f"{field.name}={text!r}: allowed are {'whole ' * whole}numbers {low} .. {high}")
     return value
 
 
-def settings_text(settings: Any) -> str:
+def settings_text(settings: Settings) -> str:
     """Return settings as text that `parse_settings` reads: the budget and what differs from the defaults."""
-    budget, *others = dataclasses.fields(settings)
-    parts = [str(getattr(settings, budget.name))]
-    for field in others:
+    parts = [str(settings.budget)]
+    for field in dataclasses.fields(settings)[1:]:
         value = getattr(settings, field.name)
         if value != field.default:
             parts.append(f"{field.name}={value:g}" if isinstance(value, float) else f"{field.name}={value}")

@@ -14,7 +14,6 @@ from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import side_of
 from scopa_env.kernel import kernel
 
-
 TIE_BREAK = 1 / 1024
 """Weight of a playout beside an exact value."""
 
