@@ -89,11 +89,8 @@ class SearchAgent(ABC):
         """Start the agent's random choices afresh."""
         self._rng = np.random.default_rng(seed)
 
-    def act(self, view: View) -> Move:
-        """Return a legal move of the observer of `view`, which is to act."""
-        return self._act(view)
-
-    def _act(self, table: Table) -> Move:
+    def decide(self, table: Table) -> Move:
+        """Return a legal move of the seat to act; searches only where there is a choice."""
         moves = table.legal_moves
         if not moves:
             raise ValueError(f"agent {self.name!r}: the round is over")
@@ -112,4 +109,12 @@ class SearchAgent(ABC):
     def warm_up(self, rules: Rules) -> None:
         """Compile what a search runs."""
         game = Game(rules, seed=0)
-        self.act(game.view(game.seat))
+        self.decide(game.view(game.seat))
+
+
+class ViewSearchAgent(SearchAgent):
+    """A search agent that sees what its seat sees."""
+
+    def act(self, view: View) -> Move:
+        """Return a legal move of the observer of `view`, which is to act."""
+        return self.decide(view)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scopa_agents.search.base import SearchAgent, Workspaces, run_for
+from scopa_agents.search.base import SearchAgent, ViewSearchAgent, Workspaces, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
@@ -100,18 +100,14 @@ def _room(budget: Budget) -> int:
     return min(MOST_NODES, 4096 + NODES_PER_ITERATION * budget.iterations)
 
 
-class IsmctsAgent(SearchAgent):
-    """Information-set Monte Carlo tree search with a single observer (see `scopa_agents.search.iterate`).
-
-    Args:
-        settings: ``"4000"``, ``"20ms"``, ``"4000,rollout=random,epsilon=0"``: see `IsmctsSettings`.
-        seed: seed of its random choices.
+class _TreeSearchAgent(SearchAgent):
+    """What both agents of this module do.
 
     Attributes:
         iterations: iterations of the last search.
     """
 
-    kind = "ismcts"
+    kind: str
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         self.settings = parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations")
@@ -134,7 +130,18 @@ class IsmctsAgent(SearchAgent):
         return move_of(*max(total, key=lambda move: total[move]))
 
 
-class CheatingMctsAgent(IsmctsAgent):
+class IsmctsAgent(_TreeSearchAgent, ViewSearchAgent):
+    """Information-set Monte Carlo tree search with a single observer (see `scopa_agents.search.iterate`).
+
+    Args:
+        settings: ``"4000"``, ``"20ms"``, ``"4000,rollout=random,epsilon=0"``: see `IsmctsSettings`.
+        seed: seed of its random choices.
+    """
+
+    kind = "ismcts"
+
+
+class CheatingMctsAgent(_TreeSearchAgent):
     """The same search with every card open, the order of the stock included: an upper reference, no fair player."""
 
     kind = "mcts_cheating"
@@ -142,4 +149,4 @@ class CheatingMctsAgent(IsmctsAgent):
 
     def act_game(self, game: Game) -> Move:
         """Return a legal move of the seat to act."""
-        return self._act(game)
+        return self.decide(game)

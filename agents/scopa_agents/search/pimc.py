@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.search.alphabeta import ENTRY, FRAME, MOST_MOVES, MOST_PLIES, MOVE
-from scopa_agents.search.base import SearchAgent, Workspaces, run_for
+from scopa_agents.search.base import ViewSearchAgent, Workspaces, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import MOST_THREADS, Settings, number, parse_settings, settings_text, word
@@ -94,7 +94,7 @@ class _Space:
         return totals, run_for(settings.budget, run, settings.threads)
 
 
-class PimcAgent(SearchAgent):
+class PimcAgent(ViewSearchAgent):
     """Perfect-information Monte Carlo (see the module).
 
     Args:

@@ -1,0 +1,438 @@
+"""Search: settings, legal and reproducible moves, nothing hidden used, statistics of the tree, inference."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
+from scopa_agents.greedy import move_score
+from scopa_agents.search.base import ViewSearchAgent
+from scopa_agents.search.inference import Pool, likelihood, pick
+from scopa_agents.search.ismcts import CheatingMctsAgent, IsmctsAgent
+from scopa_agents.search.pimc import PimcAgent
+from scopa_agents.search.settings import Budget
+from scopa_agents.search.worlds import plays_left
+from scopa_agents.solve import Solver
+from scopa_env import AgentError, Game, Move, Rules, ScopaEnv, View, make_agent
+from scopa_env.agents import agent_names
+from scopa_env.cards import parse_cards
+from scopa_env.engine.state import GAME, copy_of
+from scopa_env.kernel import kernel
+
+SPECS = (
+    "ismcts:40",
+    "ismcts:40,trees=many",
+    "ismcts:40,others=greedy,rollout=random",
+    "ismcts:40,inference=greedy",
+    "ismcts:40,threads=2",
+    "pimc:6",
+    "pimc:6,solve=8,inference=greedy,rollout=random",
+    "pimc:6,threads=2",
+)
+
+
+def agent_of(spec: str, seed: int | None = 1) -> ViewSearchAgent:
+    """Return a search agent."""
+    agent = make_agent(spec, seed)
+    assert isinstance(agent, ViewSearchAgent)
+    return agent
+
+
+# settings and names
+
+
+def test_search_agents_have_names_that_state_their_settings() -> None:
+    assert {"ismcts", "pimc", "mcts_cheating"} <= set(agent_names())
+    for spec, name in (
+        ("ismcts", "ismcts:1000"),
+        ("ismcts:4000", "ismcts:4000"),
+        ("ismcts:20ms", "ismcts:20ms"),
+        ("ismcts:4000,epsilon=0.3,trees=one", "ismcts:4000"),
+        ("ismcts:5, trees=many,epsilon=0", "ismcts:5,epsilon=0,trees=many"),
+        ("ismcts:5,exploration=2.50", "ismcts:5,exploration=2.5"),
+        ("pimc", "pimc:100"),
+        ("pimc:7,threads=2,solve=12", "pimc:7,solve=12,threads=2"),
+    ):
+        agent = make_agent(spec)
+        assert agent.name == name
+        assert make_agent(agent.name).name == name
+    assert CheatingMctsAgent("1000").name == "mcts_cheating:1000"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("ismcts:0", "'0': allowed are 1 .. 100000000 iterations, or a time such as 20ms"),
+        ("ismcts:-5", "'-5': allowed are"),
+        ("ismcts:4k", "'4k': allowed are"),
+        ("ismcts:0ms", "'0ms': allowed are"),
+        ("ismcts:1.5ms", "'1.5ms': allowed are"),
+        ("ismcts:9999999999", "allowed are"),
+        ("ismcts:,epsilon=1", "'': allowed are"),
+        ("ismcts:epsilon=1", "'epsilon=1': allowed are"),
+        ("ismcts:9,epsilon=2", "epsilon='2': allowed are numbers 0.0 .. 1.0"),
+        ("ismcts:9,epsilon=nan", "epsilon='nan': allowed are numbers 0.0 .. 1.0"),
+        ("ismcts:9,epsilon=", "epsilon='': allowed are numbers"),
+        ("ismcts:9,epsilon", "epsilon='': allowed are numbers"),
+        ("ismcts:9,threads=1.5", "threads='1.5': allowed are whole numbers 1 .. 256"),
+        ("ismcts:9,rolout=random", "did you mean 'rollout'"),
+        ("ismcts:9,rollout=best", "rollout='best': allowed are"),
+        ("ismcts:9,", "'': allowed are rollout"),
+        ("ismcts:9,epsilon=1,epsilon=0", "'epsilon' given twice"),
+        ("pimc:9,trees=many", "allowed are solve"),
+        ("pimc:9,solve=41", "solve='41': allowed are whole numbers 0 .. 40"),
+    ],
+)
+def test_settings_that_are_not_allowed(spec: str, message: str) -> None:
+    with pytest.raises(AgentError) as caught:
+        make_agent(spec)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"agent {spec.partition(':')[0]!r}: settings")
+
+
+def test_budgets() -> None:
+    assert Budget.parse("12", "worlds") == Budget(12)
+    assert Budget.parse("12ms", "worlds") == Budget(None, 12)
+    assert str(Budget(12)) == "12"
+    assert str(Budget(None, 12)) == "12ms"
+
+
+# moves
+
+
+@pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
+def test_moves_are_legal_everywhere(text: str) -> None:
+    rng = random.Random(text)
+    agents = [agent_of(spec) for spec in SPECS]
+    for agent in agents:
+        for _ in range(3):
+            game = random_game(text, rng)
+            if not game.round_over:
+                assert game.is_legal(agent.act(game.view(game.seat)))
+    cheating = CheatingMctsAgent("40", seed=1)
+    game = random_game(text, rng)
+    if not game.round_over:
+        assert game.is_legal(cheating.act_game(game))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_moves_repeat_with_the_seed(spec: str) -> None:
+    rng = random.Random(1)
+    views = [game.view(game.seat) for game in (random_game("scopa", rng) for _ in range(12)) if not game.round_over]
+    agent = agent_of(spec, 5)
+    first = [agent.act(view) for view in views]
+    agent.seed(5)
+    assert [agent.act(view) for view in views] == first
+    assert [agent_of(spec, 5).act(views[0])] == first[:1]
+    other = [agent_of(spec, seed).act(view) for seed in range(6, 12) for view in views]
+    assert other != first * 6
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("text", ["scopa", "escoba", "stargames_scopa_4p", "german_4p:partner_hand_visible=true"])
+def test_moves_do_not_depend_on_hidden_cards(spec: str, text: str) -> None:
+    rng = random.Random(2)
+    for _ in range(4):
+        game = random_game(text, rng)
+        if game.round_over:
+            continue
+        view = game.view(game.seat)
+        other = view.sample(rng.randrange(1 << 30))
+        agent = agent_of(spec, 3)
+        move = agent.act(view)
+        agent.seed(3)
+        assert agent.act(other.view(game.seat)) == move
+
+
+def test_a_view_is_left_as_it_was() -> None:
+    game = Game("scopa", seed=1)
+    view = game.view(game.seat)
+    before = copy_of(view.records)
+    for spec in SPECS:
+        agent_of(spec).act(view)
+    assert view.records.tobytes() == before.tobytes()
+
+
+def test_one_legal_move_needs_no_search() -> None:
+    game = Game("scopa", seed=1)
+    while len(game.legal_moves) > 1:
+        game.push(game.legal_moves[0])
+    agent = IsmctsAgent("1000", seed=1)
+    assert agent.act(game.view(game.seat)) == game.legal_moves[0]
+    assert agent.iterations == 0
+
+
+def test_nothing_to_do_when_the_round_is_over() -> None:
+    game = random_game("mini_scopa", random.Random(1))
+    while not game.round_over:
+        game.push(game.legal_moves[0])
+    with pytest.raises(ValueError, match="'pimc:5': the round is over"):
+        PimcAgent("5").act(game.view(0))
+
+
+def test_a_time_is_a_budget() -> None:
+    game = Game("scopa", seed=1)
+    view = game.view(game.seat)
+    for agent in (IsmctsAgent("3ms", seed=1), PimcAgent("3ms", seed=1), IsmctsAgent("3ms,threads=2", seed=1)):
+        assert game.is_legal(agent.act(view))
+    agent = IsmctsAgent("30ms", seed=1)
+    agent.act(view)
+    assert agent.iterations > 100
+
+
+# the tree
+
+
+def moves_of(agent: IsmctsAgent) -> dict[tuple[int, int], tuple[int, float]]:
+    """Return what the last search found at its root."""
+    assert agent._spaces is not None
+    return agent._spaces.spaces[0].moves()
+
+
+def test_the_root_counts_every_iteration() -> None:
+    for settings in ("500", "500,trees=many", "500,inference=greedy"):
+        agent = IsmctsAgent(settings, seed=1)
+        game = Game("scopa", seed=2)
+        chosen = agent.act(game.view(game.seat))
+        assert agent.iterations == 500
+        found = moves_of(agent)
+        assert sum(visits for visits, _ in found.values()) == 500
+        assert {(move.card, int(move.mask)) for move in game.legal_moves} == set(found)
+        assert max(found, key=lambda key: found[key]) == (chosen.card, int(chosen.mask))
+
+
+def test_the_tree_is_consistent() -> None:
+    """A node's visits are those of its children and the one that made it; no child has more than it was available."""
+    agent = IsmctsAgent("2000", seed=1)
+    game = Game("scopa", seed=2)
+    agent.act(game.view(game.seat))
+    assert agent._spaces is not None
+    space = agent._spaces.spaces[0]
+    used = int(space.search["used"][0])
+    for at in range(used):
+        node = space.nodes[at]
+        child, visits, moves = int(node["child"]), 0, []
+        while child:
+            found = space.nodes[child]
+            assert found["visits"] <= found["available"] <= node["visits"]
+            assert int(node["seen"]) >> int(found["card"]) & 1
+            visits += int(found["visits"])
+            moves.append((int(found["card"]), int(found["captured"])))
+            child = int(found["sibling"])
+        assert len(set(moves)) == len(moves)
+        if moves:
+            assert visits == node["visits"] - (0 if at == 0 else 1)
+    assert used > 1500
+
+
+def test_many_observers_have_trees_by_hand() -> None:
+    """One root for each hand that the other seat held in some world."""
+    agent = IsmctsAgent("300,trees=many", seed=1)
+    game = Game("scopa", seed=2)
+    agent.act(game.view(game.seat))
+    assert agent._spaces is not None
+    space = agent._spaces.spaces[0]
+    taken = space.roots[space.roots["key"] != 0]
+    assert 250 < len(taken) <= 300  # nearly all hands of 3 of 33 cards differ
+    visits = 0
+    for root in taken["node"].tolist():
+        child = int(space.nodes[root]["child"])
+        while child:
+            visits += int(space.nodes[child]["visits"])
+            child = int(space.nodes[child]["sibling"])
+    assert visits == 300  # every tree follows the move at the root
+
+
+def test_a_full_tree_goes_on_counting() -> None:
+    agent = IsmctsAgent("3000", seed=1)
+    game = Game("escoba", seed=2)
+    agent.act(game.view(game.seat))
+    assert agent._spaces is not None
+    space = agent._spaces.spaces[0]
+    space.nodes = space.nodes[:40]
+    assert game.is_legal(agent.act(game.view(game.seat)))
+    assert sum(visits for visits, _ in moves_of(agent).values()) == 3000
+    assert space.search["used"][0] <= 40
+
+
+# known positions
+
+
+def last_deals(count: int) -> list[Game]:
+    """Return games of two players in their last deal, where each can deduce the other's hand."""
+    rng = random.Random(7)
+    found = []
+    while len(found) < count:
+        game = Game("scopa", seed=rng.randrange(1 << 32))
+        while len(game.plays) < 30 + rng.randrange(3):
+            game.push(rng.choice(game.legal_moves))
+        if len(game.legal_moves) > 1:
+            found.append(game)
+    return found
+
+
+def test_what_can_be_deduced_is_played_perfectly() -> None:
+    for game in last_deals(40):
+        best = Solver(memory_bits=10).solve(game).best
+        assert PimcAgent("5", seed=1).act(game.view(game.seat)) in best
+
+
+def test_tree_search_finds_a_best_play_of_solved_positions() -> None:
+    """With 4 plays to come 20,000 iterations see everything; playouts and exploration must not blur it."""
+    for game in last_deals(30):
+        while len(game.plays) < 32:
+            game.push(game.legal_moves[0])
+        if len(game.legal_moves) < 2:
+            continue
+        best = Solver(memory_bits=10).solve(game).best
+        assert IsmctsAgent("20000", seed=1).act(game.view(game.seat)) in best
+        cheating = CheatingMctsAgent("20000", seed=1)
+        assert cheating.act_game(game) in best
+
+
+def test_the_settebello_is_taken() -> None:
+    game = first_turn("scopa", "7c2c3b/5c6cAd", "7dFdRd4d")
+    for spec in ("ismcts:2000", "pimc:100"):
+        assert agent_of(spec).act(game.view(0)) == Move(16, (6,))
+
+
+# cheating
+
+
+def test_whoever_cheats_sees_what_comes() -> None:
+    """Its move depends on the hidden cards, that of a fair agent does not."""
+    game = Game("scopa", seed=4)
+    view = game.view(game.seat)
+    games = [view.sample(seed) for seed in range(12)]
+    assert len({CheatingMctsAgent("500", seed=1).act_game(other) for other in games}) > 1
+    assert len({IsmctsAgent("500", seed=1).act(other.view(game.seat)) for other in games}) == 1
+
+
+def test_cheating_agents_are_refused_where_only_views_are_given() -> None:
+    with pytest.raises(AgentError, match="mcts_cheating"):
+        ScopaEnv("scopa", opponent="mcts_cheating:10")
+
+
+# inference
+
+
+@kernel
+def likelihood_of(rules: Any, world: Any, past: Any, observer: int, noise: float) -> float:
+    """Return the likelihood of the plays in world[0]."""
+    return likelihood(rules[0], world[0], past[0], observer, noise)
+
+
+@kernel
+def score_of(game: Any, card: int, captured: Any) -> int:
+    """Return what greedy thinks of a move."""
+    return move_score(game[0], card, captured)
+
+
+def expected_likelihood(game: Game, observer: int, noise: float) -> float:
+    """Go back play by play with `Game.pop`, as far as the last deal."""
+    game = game.copy()
+    size = game.rules.hand_size
+    result = 1.0
+    while min(game.hand_sizes) < size or len(set(game.hand_sizes)) > 1:
+        play = game.plays[-1]
+        game.pop()
+        scores = {move: score_of(game.records, move.card, move.mask) for move in game.legal_moves}
+        top = max(scores.values())
+        best = [move for move, score in scores.items() if score == top]
+        if play.seat != observer:
+            result *= noise / len(scores) + (1 - noise) * (play.move in best) / len(best)
+    return result
+
+
+@pytest.mark.parametrize(
+    "text", ["scopa", "escoba", "scopone", "scopa:players=3", "stargames_scopa", "asso_piglia_tutto"]
+)
+def test_likelihoods_are_those_of_going_back(text: str) -> None:
+    rng = random.Random(text)
+    for _ in range(12):
+        game = Game(text, seed=rng.randrange(1 << 32))
+        for _ in range(rng.randrange(game.rules.num_plays)):
+            game.push(rng.choice(game.legal_moves))
+        observer = game.seat
+        found = likelihood_of(game.rules.record, game.records, np.zeros(1, GAME), observer, 0.2)
+        assert found == pytest.approx(expected_likelihood(game, observer, 0.2))
+
+
+def test_worlds_are_drawn_by_weight() -> None:
+    weights = np.cumsum([1.0, 0.0, 3.0, 0.0])
+    rng = np.random.default_rng(1)
+    found = Counter(pick(weights, share) for share in rng.random(4000).tolist())
+    assert set(found) == {0, 2}
+    assert math.isclose(found[2] / 4000, 0.75, abs_tol=0.03)
+    assert pick(weights, 0.0) == 0
+    assert pick(weights, 1.0 - 2.0**-53) == 2
+
+
+def test_who_did_not_capture_has_no_such_card() -> None:
+    """Seat 1 laid a 9 beside an 8: a greedy player would have taken the 8 with an 8, and so holds none."""
+    rules = Rules.of("scopa")
+    game = first_turn("scopa", "2c3cAd/Cb4c5d", "FdRdFcRc")
+    game.push_text("2c")
+    game.push_text("Cb")
+    view = game.view(0)
+    eights = {card for card in view.unseen if card % 10 == 7}
+    assert eights == set(parse_cards("FsFb"))
+
+    def share(model: str) -> float:
+        pool = Pool(model, 0.1)
+        pool.worlds, pool.weights = np.zeros(1024, GAME), np.zeros(1024)
+        worlds, weights = pool.draw(rules, view.records, 3)
+        weights = np.diff(weights, prepend=0.0)
+        holds = np.array([bool(int(hand) & sum(1 << card for card in eights)) for hand in worlds["hands"][:, 1]])
+        return float((weights * holds).sum() / weights.sum())
+
+    assert share("greedy") < 0.05 < 0.1 < share_without_model(view, eights)
+
+
+def share_without_model(view: View, cards: set[int]) -> float:
+    """Return how often seat 1 holds one of `cards` in worlds drawn without a model."""
+    drawn = [view.sample(seed) for seed in range(400)]
+    return sum(bool(cards & set(game.hands[1])) for game in drawn) / len(drawn)
+
+
+def test_no_model_no_pool() -> None:
+    worlds, weights = Pool("none", 0.2).draw(Rules.of("scopa"), np.zeros(1, GAME), 1)
+    assert len(worlds) == len(weights) == 0
+
+
+# how far it is
+
+
+@kernel
+def left(rules: Any, games: Any) -> int:
+    """Return the plays left in games[0]."""
+    return plays_left(rules[0], games[0])
+
+
+@pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
+def test_plays_left(text: str) -> None:
+    rng = random.Random(text)
+    game = Game(text, seed=1)
+    while not game.round_over:
+        assert left(game.rules.record, game.records) == game.rules.num_plays - len(game.plays)
+        view = game.view(game.seat)
+        assert left(game.rules.record, view.records) == game.rules.num_plays - len(game.plays)
+        game.push(rng.choice(game.legal_moves))
+
+
+def test_strength_needs_budget() -> None:
+    """More iterations find the better of two moves more often: how often a clear best play is found."""
+    found = []
+    for settings in ("4", "400"):
+        hits = 0
+        for game in last_deals(25):
+            best = Solver(memory_bits=10).solve(game).best
+            hits += IsmctsAgent(settings, seed=1).act(game.view(game.seat)) in best
+        found.append(hits)
+    assert found[0] < found[1]
