@@ -19,8 +19,10 @@ from scopa_env.engine.state import COUNTS, HAND, NOBODY, NOT_LAST_HAND, next_sea
 from scopa_env.kernel import kernel
 from scopa_env.policy import Policy
 
-HOLD = 0.25
+HOLD = 0.2
 """Part of its worth that a hand card is counted as owned."""
+HOLD_SEVEN = 0.3
+"""Part of an unseen seven's worth that its holder gains by capturing with it."""
 TRUST = 0.6
 """How likely a value is held whose holder let a capture with it pass, compared with the others."""
 SWEEP, TEAM_SWEEP = 1.1, 1.5
@@ -117,11 +119,17 @@ def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     seat = int(game["seat"])
     side = side_of(rules, seat)
     shown = _shown(rules, game, seat)
-    unseen = rules["deck"] & ~(_taken(rules, game) | game["table"] | shown)
+    taken = _taken(rules, game)
+    unseen = rules["deck"] & ~(taken | game["table"] | shown)
+    notes["taken"] = taken
     notes["unseen"] = unseen
     notes["count"] = popcount(unseen)
+    held_values = NONE
     for value in range(1, 11):
         notes["number"][value] = popcount(unseen & same_value(value - 1))
+        if (unseen | shown) & same_value(value - 1) != NONE:
+            held_values |= bit(value)
+    notes["held_values"] = held_values
     again = more_deals(rules, game)
     left = -1
     for one in range(int(rules["players"])):
@@ -138,6 +146,9 @@ def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     _write_seats(rules, game, notes, again)
     cards = game["table"] | game["hands"][seat] | (unseen & SEVENS)
     write_worth(rules, notes, game["piles"][side], _other_pile(rules, game, side), cards)
+    notes["seven"] = 0.0
+    if notes["number"][7] > 0:
+        notes["seven"] = HOLD_SEVEN * worth_of(notes, unseen & SEVENS) / notes["number"][7]
     return _sweep_points(rules, again, left == 0)
 
 
@@ -171,7 +182,7 @@ def _move_value(rules: Any, game: Any, notes: Any, card: int, captured: Any, swe
         left = table | bit(card)
     value += table_value(rules, notes, left, ours)
     if notes["odd_pays"] != 0:
-        value += notes["odd_pays"] * _odd_values(_taken(rules, game) | gone)
+        value += notes["odd_pays"] * _odd_values(notes["taken"] | gone)
     return float(value)
 
 

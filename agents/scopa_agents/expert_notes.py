@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir  # numba's own dependency
-from numba.core import cgutils
+from numba import from_dtype
+from numba.core import config
 from numba.extending import intrinsic
 
 from scopa_env.cards import NUM_CARDS
@@ -22,6 +22,12 @@ NOTES = np.dtype(
         ("count", "i8"),  # their number
         ("number", "i8", VALUES),  # of them by value
         ("worth", "f8", NUM_CARDS),  # by card, of those the move is about: half the points between owning and losing it
+        (
+            "held_values",
+            "u8",
+        ),  # values, as bits, of the unseen cards, of the own hand and of the helper's if it is known
+        ("taken", "u8"),  # cards in all piles
+        ("seven", "f8"),  # what an unseen seven gains by capturing
         ("each", "f8"),  # what any card is worth at least
         ("left", "i8"),  # plays of the round after this one
         ("next_held", "i8"),  # cards that the next seat holds at its turn
@@ -51,15 +57,16 @@ def _plain_notes() -> Any:
 
 
 def _notes(typingctx: Any) -> Any:
-    record = numba.from_dtype(NOTES)
+    record = from_dtype(NOTES)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        memory = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), NOTES.itemsize))
+        with builder.goto_entry_block():
+            memory = builder.alloca(ir.ArrayType(ir.IntType(8), NOTES.itemsize))
         memory.align = 64
         return memory
 
     return record(), codegen
 
 
-new_notes: Any = _plain_notes if numba.config.DISABLE_JIT else intrinsic(_notes)
+new_notes: Any = _plain_notes if getattr(config, "DISABLE_JIT", 0) else intrinsic(_notes)
 """Return a NOTES record of any content, which lives until the kernel that asks for it returns."""

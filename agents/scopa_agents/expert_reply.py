@@ -7,28 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.expert_values import worth_of
 from scopa_env.cards import NUM_CARDS
-from scopa_env.engine.bits import NONE, ONE, lowest, popcount
-from scopa_env.engine.captures import ACES, FIFTEEN, SEVENS, same_value, value_of
+from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
+from scopa_env.engine.captures import ACES, FIFTEEN, same_value, value_of
 from scopa_env.engine.state import ANY, FEWEST
 from scopa_env.kernel import kernel
 
-KEEP = 0.6
+KEEP = 0.5
 """Chance that a play of the last deal captures nothing: so the leftovers stay with who captured last."""
 EACH = 0.75
 """Part of a card's worth that a hand card gains by capturing."""
-HOLD_SEVEN = 0.3
-"""The same for a seven."""
 ANSWER = 0.5
 """Part of the helper's sweep, after a capture, that counts: the next seat avoids it if it can."""
 LAYING = 0.5
 """The same after a card laid."""
-HELP = 0.5
+HELP = 0.6
 """Part of the helper's capture that counts."""
 STILL = 0.4
 """The same after the next seat has captured."""
-OWN = 0.4
+OWN = 0.55
 """Part of the own capture after the partner's turn that counts."""
 
 _MOST_HELD = 20
@@ -65,7 +62,7 @@ def sweep_chance(rules: Any, notes: Any, total: int) -> float:
         return 1.0 if notes["helper_hand"] & same_value(value - 1) != NONE else 0.0
     number = notes["number"][value]
     chance = 1.0 - float(NONE_HELD[notes["count"], notes["helper_held"], number])
-    return chance * notes["trust"] if _is_doubted(rules, notes["helper_doubt"], value) else chance
+    return float(chance * notes["trust"]) if _is_doubted(rules, notes["helper_doubt"], value) else chance
 
 
 @kernel
@@ -78,7 +75,7 @@ def _laying_chance(rules: Any, notes: Any) -> float:
     for value in range(1, 11):
         if notes["number"][value] > 0:
             chance += notes["number"][value] * sweep_chance(rules, notes, total + value)
-    return chance / notes["count"]
+    return float(chance / notes["count"])
 
 
 @kernel
@@ -134,15 +131,19 @@ def _gain(rules: Any, notes: Any, table: Any, value: int, worth: float, sweep: f
 
 @kernel
 def _write_gains(rules: Any, notes: Any, table: Any, worth: float) -> int:
-    """Write what each card value captures from `table`; return the values, as bits, that capture anything."""
+    """Write what each card value captures from `table`; return the values, as bits, that the next seat may use."""
     values = 0
-    for value in range(1, 11):
+    rest = notes["held_values"]
+    while rest != NONE:
+        value = lowest(rest)
+        rest &= rest - ONE
         plain, gain = _gain(rules, notes, table, value, worth, notes["next_sweep"])
         notes["plain"][value] = plain
-        if plain >= 0:
+        if plain >= 0 and notes["number"][value] > 0:
             values |= 1 << value
             left = notes["total"] - (FIFTEEN - value if rules["fifteen"] else value)
-            gain -= ANSWER * notes["helper_sweep"] * sweep_chance(rules, notes, left)
+            if left > 0:
+                gain -= ANSWER * notes["helper_sweep"] * sweep_chance(rules, notes, left)
             notes["gain"][value] = max(0.0, gain)
     return values
 
@@ -150,9 +151,13 @@ def _write_gains(rules: Any, notes: Any, table: Any, worth: float) -> int:
 @kernel
 def _best_value(notes: Any, values: int) -> int:
     """Return which of `values` (bits) gains most."""
-    best = 0
-    for value in range(1, 11):
-        if values >> value & 1 and (best == 0 or notes["gain"][value] > notes["gain"][best]):
+    rest = word(values)
+    best = lowest(rest)
+    rest &= rest - ONE
+    while rest != NONE:
+        value = lowest(rest)
+        rest &= rest - ONE
+        if notes["gain"][value] > notes["gain"][best]:
             best = value
     return best
 
@@ -164,17 +169,62 @@ def _best_of_hand(notes: Any, hand: Any) -> float:
     while hand != NONE:
         best = max(best, notes["plain"][value_of(lowest(hand))])
         hand &= hand - ONE
-    return best
+    return float(best)
 
 
 @kernel
-def _missing(rules: Any, notes: Any, held: int, doubt: int, wanted: int, value: int) -> float:
-    """Return the chance that a hand has no card of `value` if it has none of `wanted` other unseen cards."""
-    others = float(NONE_HELD[notes["count"], held, wanted])
-    if others <= 0:
-        return 1.0
-    chance = float(NONE_HELD[notes["count"], held, wanted + notes["number"][value]]) / others
-    return 1.0 - notes["trust"] * (1.0 - chance) if _is_doubted(rules, doubt, value) else chance
+def _held_by(rules: Any, notes: Any, doubt: int, value: int, without: float, without_both: float) -> float:
+    """Return the chance of a card of `value` in a hand that lacks the better ones.
+
+    Args:
+        rules: a RULES record.
+        notes: a NOTES record.
+        doubt: values, as bits, that the hand probably lacks.
+        value: the value.
+        without: the chance that it has none of the better ones, above 0.
+        without_both: the chance that it has none of `value` either.
+    """
+    chance = 1.0 - without_both / without
+    return chance * notes["trust"] if _is_doubted(rules, doubt, value) else chance
+
+
+@kernel
+def _loss(rules: Any, notes: Any, values: int, flip: float) -> Any:
+    """Return what the next seat gains where `values` (bits) capture, and the chance that it has none of them."""
+    loss, missed, without = 0.0, 1.0, 1.0
+    wanted = 0
+    while values != 0 and without > 0:
+        value = _best_value(notes, values)
+        values ^= 1 << value
+        wanted += notes["number"][value]
+        gain = notes["gain"][value] + EACH * notes["each"] + flip
+        if value == 7:
+            gain += notes["seven"]
+        without_both = float(NONE_HELD[notes["count"], notes["next_held"], wanted])
+        chance = missed * _held_by(rules, notes, notes["next_doubt"], value, without, without_both)
+        loss += gain * chance
+        missed -= chance
+        without = without_both
+    return loss, missed
+
+
+@kernel
+def _help(rules: Any, notes: Any, values: int) -> float:
+    """Return what the helper gains where `values` (bits) capture and the next seat has left the table alone."""
+    if notes["helper_known"]:
+        return _best_of_hand(notes, notes["helper_hand"])
+    gain, missed, without = 0.0, 1.0, 1.0
+    wanted = 0
+    while values != 0 and without > 0:
+        value = _best_value(notes, values)
+        values ^= 1 << value
+        wanted += notes["number"][value]
+        without_both = float(NONE_HELD[notes["count"], notes["helper_held"], wanted])
+        chance = missed * _held_by(rules, notes, notes["helper_doubt"], value, without, without_both)
+        gain += notes["plain"][value] * chance
+        missed -= chance
+        without = without_both
+    return gain
 
 
 @kernel
@@ -183,30 +233,13 @@ def _exchange(rules: Any, notes: Any, values: int, flip: float) -> float:
 
     The next seat takes the best capture that its hand allows, `flip` for the leftovers with it; then the helper.
     """
-    loss, help_gain = 0.0, 0.0
-    missed, helper_missed = 1.0, 1.0
-    wanted = 0
-    while values != 0:
-        value = _best_value(notes, values)
-        values ^= 1 << value
-        number = notes["number"][value]
-        if number > 0:
-            extra = EACH * notes["each"] + flip
-            if value == 7:
-                extra += HOLD_SEVEN * worth_of(notes, notes["unseen"] & SEVENS) / number
-            chance = _missing(rules, notes, notes["next_held"], notes["next_doubt"], wanted, value)
-            loss += (notes["gain"][value] + extra) * missed * (1.0 - chance)
-            missed *= chance
-            if not notes["helper_known"]:
-                chance = _missing(rules, notes, notes["helper_held"], notes["helper_doubt"], wanted, value)
-                help_gain += notes["plain"][value] * helper_missed * (1.0 - chance)
-                helper_missed *= chance
-            wanted += number
-    if notes["helper_known"]:
-        help_gain = _best_of_hand(notes, notes["helper_hand"])
-    own_gain = _best_of_hand(notes, notes["hand"]) if rules["teams"] else 0.0
-    laying = LAYING * notes["helper_sweep"] * _laying_chance(rules, notes)
-    return HELP * (missed + STILL * (1 - missed)) * help_gain + missed * (laying + OWN * own_gain) - loss
+    loss, missed = _loss(rules, notes, values, flip)
+    value = HELP * (missed + STILL * (1 - missed)) * _help(rules, notes, values) - loss
+    if rules["teams"]:
+        value += missed * OWN * _best_of_hand(notes, notes["hand"])
+    if missed > 0 and notes["helper_sweep"] > 0:
+        value += missed * LAYING * notes["helper_sweep"] * _laying_chance(rules, notes)
+    return float(value)
 
 
 @kernel
@@ -228,7 +261,7 @@ def table_value(rules: Any, notes: Any, table: Any, ours: float) -> float:
         worth += notes["worth"][card]
         rest &= rest - ONE
     if notes["left"] == 0:
-        return ours * worth
+        return float(ours * worth)
     notes["total"] = total
     if table == NONE:
         return float(LAYING * notes["helper_sweep"] * _laying_chance(rules, notes))

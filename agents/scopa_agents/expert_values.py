@@ -14,8 +14,10 @@ from scopa_env.kernel import kernel
 
 PRIMIERA = 0.4
 """What a seven adds to the chance of the primiera while neither side has anything."""
-TEAM_CARD, TEAM_COIN, TEAM_PRIMIERA = 0.8, 0.7, 0.5
-"""With more than two players a sweep brings more than its point, the turn on an empty table, so the rest weighs less."""
+COIN = 0.72
+"""Part of a coin's worth that counts: between experts the lead in coins returns to the middle."""
+TEAM_CARD, TEAM_PRIMIERA = 0.8, 0.5
+"""With more than two players a sweep is more than its point, as the next seat must lay a card: the rest weighs less."""
 
 
 def _majority(total: int, lump: float) -> Any:
@@ -113,12 +115,11 @@ def write_worth(rules: Any, notes: Any, own: Any, other: Any, cards: Any) -> Non
     lead = popcount(own) - popcount(other)
     each = int(rules["cards_points"]) * float(_CARD[popcount(left), lead + 40])
     lead = popcount(own & COINS) - popcount(other & COINS)
-    coin = int(rules["coins_points"]) * float(_COIN[popcount(left & COINS), lead + 10])
+    coin = COIN * int(rules["coins_points"]) * float(_COIN[popcount(left & COINS), lead + 10])
     seven = _seven(rules, own, other, left)
     primiera = _primiera(rules, own, other, left) if rules["primiera_points"] else 0.0
     if int(rules["players"]) > 2:
         each *= TEAM_CARD
-        coin *= TEAM_COIN
         primiera *= TEAM_PRIMIERA
     notes["each"] = each
     while cards != NONE:
