@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
-from scopa_agents.arena import duel
 from scopa_agents.expert import ExpertAgent, expert_action, expert_move
 from scopa_env import Game, View, batch
 from scopa_env.engine.bits import Mask

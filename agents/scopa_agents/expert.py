@@ -7,9 +7,9 @@ from typing import Any
 from scopa_agents.base import CompiledAgent
 from scopa_agents.expert_notes import new_notes
 from scopa_agents.expert_reply import table_value
-from scopa_agents.expert_values import worth_of, write_worth
-from scopa_env.engine.bits import NONE, bit, popcount, word
-from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, takes_all_by_ace
+from scopa_agents.expert_values import HOLD, worth_of, write_worth
+from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, word
+from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, takes_all_by_ace, value_of
 from scopa_env.engine.deal import more_deals
 from scopa_env.engine.hidden import hand_count
 from scopa_env.engine.moves import first_action, next_move
@@ -19,16 +19,18 @@ from scopa_env.engine.state import COUNTS, HAND, NOBODY, NOT_LAST_HAND, next_sea
 from scopa_env.kernel import kernel
 from scopa_env.policy import Policy
 
-HOLD = 0.2
-"""Part of its worth that a hand card is counted as owned."""
+HIGH, TEAM_HIGH = 0.02, 0.005
+"""Points for each unit of value kept in hand, where a high card takes sums."""
+DOUBLE = 0.06
+"""Points that two cards of a value in one hand of a team are worth less: one of them is better laid."""
 HOLD_SEVEN = 0.3
 """Part of an unseen seven's worth that its holder gains by capturing with it."""
 TRUST = 0.6
 """How likely a value is held whose holder let a capture with it pass, compared with the others."""
 SWEEP, TEAM_SWEEP = 1.1, 1.5
 """A sweep of the next seat in sweep points: it leaves an empty table, where laying a card is a risk."""
-ODD, TEAM_ODD = 0.01, 0.03
-"""Points for each value of which an odd number is out, for the side that does not deal."""
+ODD = 0.03
+"""Points for each value of which an odd number is out in the last deal, for the side that does not deal."""
 
 
 @kernel
@@ -140,7 +142,7 @@ def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     two = int(rules["players"]) == 2
     notes["next_sweep"] = (SWEEP if two else TEAM_SWEEP) * _sweep_points(rules, again, left == 1)
     notes["helper_sweep"] = _sweep_points(rules, again, left == 2) if left > 1 else 0.0
-    notes["odd_pays"] = 0.0 if again else (ODD if two else TEAM_ODD)
+    notes["odd_pays"] = 0.0 if again else ODD
     if side_of(rules, int(game["dealer"])) == side:
         notes["odd_pays"] = -notes["odd_pays"]
     _write_seats(rules, game, notes, again)
@@ -158,6 +160,23 @@ def _odd_values(taken: Any) -> int:
     odd = taken ^ (taken >> word(20))
     odd ^= odd >> word(10)
     return popcount(odd & COINS)
+
+
+@kernel
+def _hand_value(rules: Any, notes: Any) -> float:
+    """Return what the kept cards promise beside their worth."""
+    high = 0.0
+    if not rules["fifteen"]:
+        high = HIGH if int(rules["players"]) == 2 else TEAM_HIGH
+    value = 0.0
+    kept = notes["hand"]
+    while kept != NONE:
+        card = lowest(kept)
+        kept &= kept - ONE
+        value += high * value_of(card)
+        if rules["teams"] and kept & same_value(card) != NONE:
+            value -= DOUBLE
+    return value
 
 
 @kernel
@@ -180,6 +199,7 @@ def _move_value(rules: Any, game: Any, notes: Any, card: int, captured: Any, swe
     else:
         value = -HOLD * notes["worth"][card]
         left = table | bit(card)
+    value += _hand_value(rules, notes)
     value += table_value(rules, notes, left, ours)
     if notes["odd_pays"] != 0:
         value += notes["odd_pays"] * _odd_values(notes["taken"] | gone)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from scopa_agents.expert_values import HOLD
 from scopa_env.cards import NUM_CARDS
 from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
 from scopa_env.engine.captures import ACES, FIFTEEN, same_value, value_of
@@ -14,19 +15,15 @@ from scopa_env.engine.state import ANY, FEWEST
 from scopa_env.kernel import kernel
 
 KEEP = 0.5
-"""Chance that a play of the last deal captures nothing: so the leftovers stay with who captured last."""
-EACH = 0.75
-"""Part of a card's worth that a hand card gains by capturing."""
+"""Chance that a play near the end captures nothing: the leftovers are for who captured last."""
 ANSWER = 0.5
-"""Part of the helper's sweep, after a capture, that counts: the next seat avoids it if it can."""
-LAYING = 0.5
-"""The same after a card laid."""
+"""Part of the helper's sweep, after the next seat's play, that counts: that seat sees it coming."""
 HELP = 0.6
-"""Part of the helper's capture that counts."""
-STILL = 0.4
-"""The same after the next seat has captured."""
+"""Part of the helper's best capture that counts if the next seat leaves the table alone."""
+STILL = 0.3
+"""Part of this that is left if it does not."""
 OWN = 0.55
-"""Part of the own capture after the partner's turn that counts."""
+"""Part of the own best capture after a partner's turn that counts."""
 
 _MOST_HELD = 20
 _NO_SET = -1e9
@@ -197,7 +194,7 @@ def _loss(rules: Any, notes: Any, values: int, flip: float) -> Any:
         value = _best_value(notes, values)
         values ^= 1 << value
         wanted += notes["number"][value]
-        gain = notes["gain"][value] + EACH * notes["each"] + flip
+        gain = notes["gain"][value] + (1 - HOLD) * notes["each"] + flip
         if value == 7:
             gain += notes["seven"]
         without_both = float(NONE_HELD[notes["count"], notes["next_held"], wanted])
@@ -238,7 +235,7 @@ def _exchange(rules: Any, notes: Any, values: int, flip: float) -> float:
     if rules["teams"]:
         value += missed * OWN * _best_of_hand(notes, notes["hand"])
     if missed > 0 and notes["helper_sweep"] > 0:
-        value += missed * LAYING * notes["helper_sweep"] * _laying_chance(rules, notes)
+        value += missed * ANSWER * notes["helper_sweep"] * _laying_chance(rules, notes)
     return float(value)
 
 
@@ -264,8 +261,8 @@ def table_value(rules: Any, notes: Any, table: Any, ours: float) -> float:
         return float(ours * worth)
     notes["total"] = total
     if table == NONE:
-        return float(LAYING * notes["helper_sweep"] * _laying_chance(rules, notes))
+        return float(ANSWER * notes["helper_sweep"] * _laying_chance(rules, notes))
     keep = worth * KEEP ** notes["left"]
     _write_sums(rules, notes, table)
     values = _write_gains(rules, notes, table, worth)
-    return ours * keep + _exchange(rules, notes, values, (ours + 1) * keep)
+    return float(ours * keep) + _exchange(rules, notes, values, (ours + 1) * keep)

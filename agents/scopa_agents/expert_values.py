@@ -12,6 +12,8 @@ from scopa_env.engine.bits import NONE, ONE, below, bit, lowest, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS, value_of
 from scopa_env.kernel import kernel
 
+HOLD = 0.2
+"""Part of its worth that a hand card is counted as owned already: it may end in either pile."""
 PRIMIERA = 0.4
 """What a seven adds to the chance of the primiera while neither side has anything."""
 COIN = 0.72
@@ -120,6 +122,7 @@ def write_worth(rules: Any, notes: Any, own: Any, other: Any, cards: Any) -> Non
     primiera = _primiera(rules, own, other, left) if rules["primiera_points"] else 0.0
     if int(rules["players"]) > 2:
         each *= TEAM_CARD
+        coin *= TEAM_CARD
         primiera *= TEAM_PRIMIERA
     notes["each"] = each
     while cards != NONE:
