@@ -1,4 +1,40 @@
-"""`expert`: one-ply play by counting cards."""
+"""`expert`: one-ply play by counting cards, after the advice of books on Scopa and Scopone.
+
+Each legal move gets the points that the own side may expect of it: the worth of the cards that it takes, its sweep,
+and the worth of the table that it leaves.  The best wins, ties at random.  It uses what its seat may know, nothing else.
+
+Its rules, and where each is found (letters below; "ours" where we know of no source):
+
+- Sevens above all, the settebello first, then sixes and aces: the order of the primiera [C, rule 3].  How much a card
+  is worth follows from the rules record and the piles: nothing in a category that is decided or out of reach, most
+  where one card may turn it [ours: `expert_values`].
+- Leave no table that the next seat sweeps, best more than ten; lay a high card for it [M].  The chance that the next
+  seat holds a card that sweeps, or takes something dear, is exact for the cards that are unseen [ours: `expert_reply`].
+- Remember what has been played [M, S]: a card whose fellows are gone cannot be swept, nor taken but by sums [I, L].
+- Who lays on an empty table is at a disadvantage, so a sweep is more than its point; taking one of two cards risks a
+  sweep of the other and the wheel (mulinello) in which one side lays and the other takes [F].  Here: what the next seat
+  takes counts less if the own side may sweep what that leaves.
+- Lay a card of which you hold two or more, above all to open [I, L, S].
+- Keep sevens and cards of the primiera, do not open with coins [I].  Here: a laid card may be lost with its worth.
+- Keep the high cards, which take sums, and lay the low ones, which make them: S says the last for the side that does
+  not deal; measured between experts it is right for both [ours].
+- A seat that let a capture pass has probably not got the card: used of partner and opponents [ours; the signals of S].
+- The side that deals keeps the values paired, the other unpairs them (spariglio) [F, S, L; C rule 35 as quoted by S].
+  Here a small bonus for each value of which an odd number is out; what else speaks for it follows from the counting.
+- The last to play has the advantage [C, rule 5]: who captured last keeps the leftovers, with a chance that falls with
+  the plays still to come [ours].
+
+C: Chitarrella's rules of Scopone, https://www.pagat.com/fishing/scopone/chita.html (read: rules 1 to 6).
+F: ten hints of the Federazione Italiana Gioco Scopone, https://giochistars.it/news/10-trucchi-per-vincere-a-scopone.
+I: the opening of Scopone scientifico, http://www.ideefesta.it/giochi-online/giochi-di-carte-scopone-scientifico.html.
+L: the spariglio, https://ludopoli.it/scopone_scientifico_spariglio.aspx.
+M: hints for Scopa, https://www.digitalmoka.com/come-vincere-a-scopa.
+S: strategy by seat, http://scoponescientifico.tripod.com/strategia.htm (and est, ovest, sud).
+
+Di Palma and Lanzi ("Traditional Wisdom and Monte Carlo Tree Search Face-to-Face in the Card Game Scopone", 2018) turned
+the rules of Chitarrella with Saracino and of Cicuti and Guardamagna into agents that go through a list of rules in
+order.  This agent adds up expectations instead; we have not read those two books, and claim none of their rules.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +99,7 @@ def _shown(rules: Any, game: Any, seat: int) -> Any:
 
 
 @kernel
-def _doubted(rules: Any, game: Any, seat: int) -> int:
+def doubted(rules: Any, game: Any, seat: int) -> int:
     """Return the values, as bits, that `seat` probably lacks: it laid a card while they would have captured."""
     values = 0
     turns = int(rules["hand_size"]) - hand_count(game, seat)
@@ -107,8 +143,8 @@ def _write_seats(rules: Any, game: Any, notes: Any, again: bool) -> None:
     known = helper == seat or bool(rules["partner_hand_visible"])
     notes["helper_known"] = 1 if known and helper_held > 0 else 0
     notes["helper_hand"] = game["hands"][helper] if notes["helper_known"] else NONE
-    notes["next_doubt"] = _doubted(rules, game, after) if next_held > 0 else 0
-    notes["helper_doubt"] = _doubted(rules, game, helper) if helper != seat and helper_held > 0 else 0
+    notes["next_doubt"] = doubted(rules, game, after) if next_held > 0 else 0
+    notes["helper_doubt"] = doubted(rules, game, helper) if helper != seat and helper_held > 0 else 0
     hand_size = int(rules["hand_size"]) if again else 0
     notes["next_held"] = next_held if next_held > 0 else hand_size
     notes["helper_held"] = helper_held if helper_held > 0 else hand_size
