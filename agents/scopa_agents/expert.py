@@ -1,7 +1,7 @@
 """`expert`: one-ply play by counting cards, after the advice of books on Scopa and Scopone.
 
 Each legal move gets the points that the own side may expect of it: the worth of the cards that it takes, its sweep,
-and the worth of the table that it leaves.  The best wins, ties at random.  It uses what its seat may know, nothing else.
+and the worth of the table that it leaves.  The best wins, ties at random.  It uses only what its seat may know.
 
 Its rules, and where each is found (letters below; "ours" where we know of no source):
 
