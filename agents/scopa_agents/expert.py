@@ -43,7 +43,7 @@ from typing import Any
 from scopa_agents.base import CompiledAgent
 from scopa_agents.expert_notes import new_notes
 from scopa_agents.expert_reply import table_value
-from scopa_agents.expert_values import HOLD, worth_of, write_worth
+from scopa_agents.expert_values import HOLD, long_hands, worth_of, write_worth
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, takes_all_by_ace, value_of
 from scopa_env.engine.deal import more_deals
@@ -55,7 +55,7 @@ from scopa_env.engine.state import COUNTS, HAND, NOBODY, NOT_LAST_HAND, next_sea
 from scopa_env.kernel import kernel
 from scopa_env.policy import Policy
 
-HIGH, TEAM_HIGH = 0.02, 0.005
+HIGH, LONG_HIGH = 0.02, 0.005
 """Points for each unit of value kept in hand, where a high card takes sums."""
 DOUBLE = 0.06
 """Points that two cards of a value in one hand of a team are worth less: one of them is better laid."""
@@ -63,7 +63,7 @@ HOLD_SEVEN = 0.3
 """Part of an unseen seven's worth that its holder gains by capturing with it."""
 TRUST = 0.6
 """How likely a value is held whose holder let a capture with it pass, compared with the others."""
-SWEEP, TEAM_SWEEP = 1.1, 1.5
+SWEEP, LONG_SWEEP = 1.1, 1.5
 """A sweep of the next seat in sweep points: it leaves an empty table, where laying a card is a risk."""
 ODD = 0.03
 """Points for each value of which an odd number is out in the last deal, for the side that does not deal."""
@@ -175,8 +175,7 @@ def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     if again:
         left += popcount(rules["deck"]) - int(game["dealt"])
     notes["left"] = left
-    two = int(rules["players"]) == 2
-    notes["next_sweep"] = (SWEEP if two else TEAM_SWEEP) * _sweep_points(rules, again, left == 1)
+    notes["next_sweep"] = (LONG_SWEEP if long_hands(rules) else SWEEP) * _sweep_points(rules, again, left == 1)
     notes["helper_sweep"] = _sweep_points(rules, again, left == 2) if left > 1 else 0.0
     notes["odd_pays"] = 0.0 if again else ODD
     if side_of(rules, int(game["dealer"])) == side:
@@ -203,7 +202,7 @@ def _hand_value(rules: Any, notes: Any) -> float:
     """Return what the kept cards promise beside their worth."""
     high = 0.0
     if not rules["fifteen"]:
-        high = HIGH if int(rules["players"]) == 2 else TEAM_HIGH
+        high = LONG_HIGH if long_hands(rules) else HIGH
     value = 0.0
     kept = notes["hand"]
     while kept != NONE:

@@ -18,8 +18,10 @@ PRIMIERA = 0.4
 """What a seven adds to the chance of the primiera while neither side has anything."""
 COIN = 0.72
 """Part of a coin's worth that counts: between experts the lead in coins returns to the middle."""
-TEAM_CARD, TEAM_PRIMIERA = 0.8, 0.5
-"""With more than two players a sweep is more than its point, as the next seat must lay a card: the rest weighs less."""
+LONG = 6
+"""From so many cards in a hand on, sweeps come in chains, and some weights, named LONG_.., are others."""
+LONG_CARD, LONG_PRIMIERA = 0.8, 0.5
+"""Part of the worth of cards, coins and the primiera that counts: a sweep is more than its point."""
 
 
 def _majority(total: int, lump: float) -> Any:
@@ -44,6 +46,12 @@ _PRIMIERA = np.array([0.25, 0.06, 0.07, 0.09, 0.13, 0.5, 1.0, 0.05, 0.05, 0.05])
 """By value - 1: what the best card of a suit is worth in the primiera, a seven being 1."""
 _BEST = np.array([max([0.0, *(_PRIMIERA[rank] for rank in range(10) if cards >> rank & 1)]) for cards in range(1024)])
 """The same by the cards held of a suit, as bits."""
+
+
+@kernel
+def long_hands(rules: Any) -> bool:
+    """Say whether hands are as long as in Scopone."""
+    return int(rules["hand_size"]) >= LONG
 
 
 @kernel
@@ -120,10 +128,10 @@ def write_worth(rules: Any, notes: Any, own: Any, other: Any, cards: Any) -> Non
     coin = COIN * int(rules["coins_points"]) * float(_COIN[popcount(left & COINS), lead + 10])
     seven = _seven(rules, own, other, left)
     primiera = _primiera(rules, own, other, left) if rules["primiera_points"] else 0.0
-    if int(rules["players"]) > 2:
-        each *= TEAM_CARD
-        coin *= TEAM_CARD
-        primiera *= TEAM_PRIMIERA
+    if long_hands(rules):
+        each *= LONG_CARD
+        coin *= LONG_CARD
+        primiera *= LONG_PRIMIERA
     notes["each"] = each
     while cards != NONE:
         card = lowest(cards)
