@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from scopa_agents.expert import expert_move
 from scopa_agents.greedy import greedy_move
 from scopa_env.engine.moves import random_move
 from scopa_env.engine.play import play
@@ -13,9 +14,9 @@ from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import PLAYING
 from scopa_env.kernel import inlined, kernel
 
-ROLLOUTS = ("random", "greedy")
+ROLLOUTS = ("random", "greedy", "expert")
 """Policies of playouts; kernels know them by their place here."""
-RANDOM, GREEDY = range(2)
+RANDOM, GREEDY, EXPERT = range(3)
 
 _UNIT = np.float64(2.0**-53)
 _S11 = np.uint64(11)
@@ -32,6 +33,8 @@ def rollout_move(rules: Any, game: Any, policy: int, epsilon: float) -> Any:
     """Return a move by a policy of ROLLOUTS, with probability `epsilon` a random one."""
     if policy == RANDOM or (epsilon > 0.0 and random_unit(game) < epsilon):
         return random_move(rules, game)
+    if policy == EXPERT:
+        return expert_move(rules, game)
     return greedy_move(rules, game)
 
 
