@@ -5,9 +5,10 @@ matplotlib is imported when the first picture is drawn; it comes with the extra 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,13 @@ COLORS = ("#0072b2", "#d55e00", "#009e73")
 """Colours that are told apart by everyone (Okabe and Ito)."""
 
 DIVERGING = "PuOr_r"
-"""From orange below zero to purple above it, told apart by everyone; white at zero."""
+"""From purple below zero to orange above it, told apart by everyone; white at zero."""
 
-LONGEST = 26
-"""Most characters of an agent's name in a picture; longer ones lose their middle."""
+LINE = 24
+"""Most characters of a line of an agent's name in a picture."""
+
+LINES = 3
+"""Most lines of it."""
 
 
 class PlotError(ValueError):
@@ -58,12 +62,22 @@ def check_plots() -> None:
         ) from None
 
 
-def shortened(name: str) -> str:
-    """Return a name that fits beside an axis; its end tells more than its middle."""
-    if len(name) <= LONGEST:
-        return name
-    head = LONGEST // 3
-    return f"{name[:head]}…{name[-(LONGEST - head - 1) :]}"
+def labels(names: Sequence[str]) -> list[str]:
+    """Return names as they fit beside an axis: in several lines, and the longest by their end alone.
+
+    Different names stay different.
+    """
+    found: list[str] = []
+    for name in names:
+        lines = [name[i : i + LINE] for i in range(0, len(name), LINE)] if " " not in name else wrap(name, LINE)
+        label = "\n".join(lines if len(lines) <= LINES else [f"…{lines[-LINES][1:]}", *lines[1 - LINES :]])
+        found.append(f"{label} #{len(found) + 1}" if label in found else label)
+    return found
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a number with its sign, as the axes write it."""
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def draw_tournament(tournament: Tournament, folder: Path) -> list[Path]:
@@ -101,27 +115,30 @@ def draw_cross_table(tournament: Tournament, path: Path) -> None:
     columns = range(len(agents)) if reference is None else [agents.index(reference)]
     shown = table[:, columns]
     most = float(np.nanmax(np.abs(shown))) or 1.0
-    size = 0.62
-    names = [shortened(name) for name in agents]
-    margin = 0.075 * max(map(len, names))
-    width = max(size * 1.35 * len(columns) + margin + 1.6, 5.2)
-    with picture(path, width, size * len(agents) + margin * 0.75 + 1.1) as (figure, axes):
+    if reference is not None:
+        met = ~np.isnan(shown[:, 0])
+        agents, shown = [name for name, there in zip(agents, met, strict=True) if there], shown[met]
+    names = labels(agents)
+    if reference is None:
+        rows, heads = [f"{rank}. {name}" for rank, name in enumerate(names, 1)], [str(rank + 1) for rank in columns]
+    else:
+        rows, heads = names, labels([reference])
+    height = max(0.5, 0.19 * max(name.count("\n") + 1 for name in names))
+    with picture(path, max(0.85 * len(columns) + 3.6, 5.2), height * len(agents) + 1.3) as (figure, axes):
         axes.set_facecolor("0.92")
         image = axes.imshow(shown, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto")
-        axes.set_xticks(
-            range(len(columns)), [names[i] for i in columns], rotation=35, ha="right", rotation_mode="anchor"
-        )
-        axes.set_yticks(range(len(agents)), names)
+        axes.set_xticks(range(len(columns)), heads)
+        axes.set_yticks(range(len(agents)), rows)
         axes.set_xticks(np.arange(len(columns) - 1) + 0.5, minor=True)
         axes.set_yticks(np.arange(len(agents) - 1) + 0.5, minor=True)
         axes.grid(which="minor", color="white", lw=1.5)
-        axes.tick_params(which="both", length=0)
+        axes.tick_params(which="both", length=0, labeltop=True, labelbottom=False)
         axes.spines[:].set_visible(False)
         for (row, column), value in np.ndenumerate(shown):
             if not np.isnan(value):
                 color = "white" if abs(value) > 0.65 * most else "black"
-                axes.text(column, row, f"{value:+.2f}", ha="center", va="center", color=color, fontsize=9)
-        figure.colorbar(image, ax=axes, label="points a round", shrink=0.9)
+                axes.text(column, row, signed(value, 2), ha="center", va="center", color=color, fontsize=9)
+        figure.colorbar(image, ax=axes, label="points a round")
         figure.suptitle(
             f"{what_is_played(tournament.pairings)}\nmean margin of the row against the column", fontsize=10
         )
@@ -139,31 +156,30 @@ def draw_ladder(tournament: Tournament, path: Path) -> None:
     reference = reference_of(tournament)
     if reference is None:
         rows = [(one.agent, one.elo, one.low, one.high) for one in tournament.ratings]
-        label, zero = "Elo, mean of all agents 0, and 95 % interval", "mean of all agents"
+        what, digits = "Elo, the mean of all agents 0", 0
     else:
-        rows = sorted(
-            (_towards(one, reference) for one in tournament.pairings if one.a != one.b), key=lambda row: -row[1]
-        )
-        label, zero = "points a round over the reference, and 95 % interval", shortened(reference)
-    with picture(path, 7, 0.42 * len(rows) + 1.6) as (figure, axes):
-        places = range(len(rows))
-        center = np.array([row[1] for row in rows])
-        errors = np.array([[row[1] - row[2], row[3] - row[1]] for row in rows]).T
+        rows = [_towards(one, reference) for one in tournament.pairings if one.a != one.b]
+        rows.sort(key=lambda row: -row[1])
+        what, digits = f"points a round over {' '.join(labels([reference])[0].splitlines())}", 2
+    names = labels([row[0] for row in rows])
+    height = max(0.45, 0.19 * max(name.count("\n") + 1 for name in names))
+    places = range(len(rows))
+    center = np.array([row[1] for row in rows])
+    errors = np.array([[row[1] - row[2], row[3] - row[1]] for row in rows]).T
+    with picture(path, 7, height * len(rows) + 1.5) as (figure, axes):
         axes.axvline(0, color="0.4", lw=0.8)
         axes.errorbar(center, places, xerr=errors, fmt="o", ms=5, color=COLORS[0], capsize=3, lw=1.5)
-        form = "{:+.0f}" if reference is None else "{:+.2f}"
-        for place, row in zip(places, rows, strict=True):
-            axes.annotate(
-                form.format(row[1]), (row[1], place), (0, 7), textcoords="offset points", ha="center", fontsize=8
-            )
-        axes.set_yticks(places, [shortened(row[0]) for row in rows])
-        axes.set_ylim(len(rows) - 0.5, -0.7)
+        for place, value in enumerate(center.tolist()):
+            above = (value, place), (0, 6)
+            axes.annotate(signed(value, digits), *above, textcoords="offset points", ha="center", fontsize=8)
+        axes.set_yticks(places, names)
+        axes.set_ylim(len(rows) - 0.5, -0.8)
         axes.margins(x=0.08)
-        axes.set_xlabel(label)
+        axes.set_xlabel(f"{what}; 95 % interval")
         axes.grid(axis="x", alpha=0.3)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        figure.suptitle(f"{what_is_played(tournament.pairings)} (0: {zero})", fontsize=10)
+        figure.suptitle(what_is_played(tournament.pairings), fontsize=10)
 
 
 def _towards(one: Pairing, reference: str) -> tuple[str, float, float, float]:
