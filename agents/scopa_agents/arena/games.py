@@ -12,7 +12,7 @@ import numpy as np
 
 from scopa_env import batch
 from scopa_env.actions import IllegalAction
-from scopa_env.agents import AgentError, AnyAgent, BatchAgent, CheatingAgent, as_actions, as_move, sees_everything
+from scopa_env.agents import AgentError, AnyAgent, BatchAgent, as_actions, as_move, sees_everything
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, copy_of
 from scopa_env.game import Game, View, seed_state
 from scopa_env.rules import Rules
@@ -51,6 +51,11 @@ def margins(rules: Rules, games: Records, seated: Ints) -> Floats:
     own = (points * (owner == 0)).sum(axis=1) / (owner == 0).sum(axis=1)
     other = (points * (owner == 1)).sum(axis=1) / (owner == 1).sum(axis=1)
     return np.asarray(own - other)
+
+
+def on_arrays(agent: AnyAgent) -> bool:
+    """Say whether an agent decides on arrays of games in the arena."""
+    return isinstance(agent, BatchAgent) and not sees_everything(agent)
 
 
 class Watch:
@@ -106,9 +111,11 @@ class Referee:
         watch: Watch | None = None,
     ) -> None:
         self._rules = rules
+        self._record = rules.record
         self._games = games
         self._seated = seated
         self._agents = agents
+        self._on_arrays = [on_arrays(agent) for agent in agents]
         self._limit = move_limit
         self._strict = strict
         self._watch = watch or Watch()
@@ -126,9 +133,8 @@ class Referee:
         rows = np.flatnonzero(self._games["stage"] == PLAYING)
         while len(rows):
             turns = self._seated[rows, self._games["seat"][rows]]
-            for index, agent in enumerate(self._agents):
+            for index, together in enumerate(self._on_arrays):
                 mine = rows[turns == index]
-                together = isinstance(agent, BatchAgent) and not sees_everything(agent)
                 for part in [mine] if together else mine[:, None]:
                     if len(part):
                         self._turn(index, part)
@@ -171,7 +177,7 @@ class Referee:
     def _decide(self, index: int, turn: Records, rows: Ints) -> float:
         """Make what an agent decides in `turn`, in place; return the seconds that it took for each game."""
         agent = self._agents[index]
-        call, many = self._question(agent, turn)
+        call = self._question(index, turn)
         self._watch.begin(index, turn[:1])
         begin = time.perf_counter()
         try:
@@ -185,33 +191,33 @@ class Referee:
             self._watch.end()
         if self._limit is not None and share > self._limit:
             raise AgentError(f"agent {agent.name!r}: took {share:.3g} s for a move; allowed are {self._limit:g} s")
-        if many:
+        if self._on_arrays[index]:
             self._act(agent, turn, answer)
         else:
             self._move(agent, turn, answer)
         return share
 
-    def _question(self, agent: AnyAgent, turn: Records) -> tuple[Callable[[], object], bool]:
-        """Return what asks the agent, and whether the answer is an array of actions or else a move."""
-        if isinstance(agent, CheatingAgent) and sees_everything(agent):
-            return partial(agent.act_game, Game.from_records(self._rules, copy_of(turn))), False
+    def _question(self, index: int, turn: Records) -> Callable[[], object]:
+        """Return what asks an agent for actions in all games of `turn`, or for a move in its only one."""
+        agent: Any = self._agents[index]
+        if sees_everything(agent):
+            return partial(agent.act_game, Game.from_records(self._rules, copy_of(turn)))
         seats = turn["seat"].astype(np.int64)
         views = np.empty(len(turn), GAME)
-        batch.strip(self._rules.record, turn, seats, views)
-        if isinstance(agent, BatchAgent):
-            return partial(agent.act_batch, self._rules, views), True
-        assert not isinstance(agent, CheatingAgent)
-        return partial(agent.act, View(self._rules, views, int(seats[0]))), False
+        batch.strip(self._record, turn, seats, views)
+        if self._on_arrays[index]:
+            return partial(agent.act_batch, self._rules, views)
+        return partial(agent.act, View(self._rules, views, int(seats[0])))
 
     def _act(self, agent: AnyAgent, turn: Records, answer: object) -> None:
         actions = as_actions(agent, answer, len(turn))
-        wrong = batch.act(self._rules.record, turn, actions)
+        wrong = batch.act(self._record, turn, actions)
         if wrong >= 0:
             raise IllegalAction(f"agent {agent.name!r}: action {actions[wrong]} is illegal")
 
     def _move(self, agent: AnyAgent, turn: Records, answer: object) -> None:
         move = as_move(agent, answer)
-        if not batch.play_one(self._rules.record, turn, int(move.card), move.mask):
+        if not batch.play_one(self._record, turn, int(move.card), move.mask):
             raise IllegalAction(f"agent {agent.name!r}: move {move} is illegal")
 
 

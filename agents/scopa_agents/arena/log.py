@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -23,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from scopa_agents.arena.unit import GameResult, Times
+from scopa_agents.arena.unit import GameResult, Times, add_times
 from scopa_env.files import check_folder, whole_file
 
 FORMAT = "scopa-env arena 1"
@@ -127,9 +126,9 @@ class DealResult:
 
 
 def _sum(parts: Iterator[Times]) -> Times:
-    total: Counter[int] = Counter()
+    total: Times = {}
     for part in parts:
-        total.update(part)
+        add_times(total, part)
     return dict(sorted(total.items()))
 
 
@@ -228,14 +227,18 @@ class LogWriter:
             with whole_file(path) as unfinished:
                 unfinished.write_text(header.to_json(), "utf-8")
         self._file = _open(path)
-        log = Log.read(path)
-        _check_same(path, log.header, header)
-        self.deals = log.deals
-        self._file.truncate(log.size)
-        if log.header != header:
-            _replace_header(path, header)
+        try:
+            log = Log.read(path)
+            _check_same(path, log.header, header)
+            self.deals = log.deals
+            self._file.truncate(log.size)
+            if log.header != header:
+                _replace_header(path, header)
+                self._file.close()
+                self._file = _open(path)
+        except BaseException:
             self._file.close()
-            self._file = _open(path)
+            raise
 
     def write(self, deals: Sequence[DealResult]) -> None:
         """Add deals; they are in the file when this returns, also if the process is killed."""

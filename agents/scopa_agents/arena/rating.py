@@ -62,6 +62,8 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
         start: where to begin; None: all agents equal.
     """
     count = wins.shape[-1]
+    if count == 1:
+        return np.zeros(wins.shape[:-1])
     wins = wins + PRIOR_DRAWS / 2 * (1 - np.eye(count))
     games = wins + wins.swapaxes(-1, -2)
     won = wins.sum(axis=-1)

@@ -15,7 +15,7 @@ from scopa_agents.arena.games import Floats, Ints
 from scopa_agents.arena.log import DealResult, Header, Log, LogError
 from scopa_agents.arena.rating import Rating, ratings, scores
 from scopa_agents.arena.statistics import Variance, interval, variance
-from scopa_agents.arena.unit import Times, seconds_of
+from scopa_agents.arena.unit import Times, add_times, seconds_of
 
 HALF_WIDTH = 0.05
 """Half-width of an interval, in points a round, for which `Tournament.variances` counts deals by default."""
@@ -90,7 +90,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._margins: dict[int, tuple[float, ...]] = {}
-        self.times: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+        self.times: tuple[Times, Times] = ({}, {})
         self.forfeits: list[dict[str, Any]] = []
 
     def add(self, deal: DealResult) -> None:
@@ -103,7 +103,7 @@ class Tally:
             raise ValueError(f"deal {deal.deal} is there already")
         self._margins[deal.deal] = deal.margins
         for total, times in zip(self.times, deal.times, strict=True):
-            total.update(times)
+            add_times(total, times)
         self.forfeits.extend({"deal": deal.deal, **forfeit} for forfeit in deal.forfeits)
 
     def __len__(self) -> int:
@@ -176,7 +176,7 @@ class Tournament:
     seed: int
     agents: tuple[str, ...]
     cheating: tuple[str, ...]
-    tallies: dict[Pair, Tally]
+    tallies: dict[Pair, Tally] = field(repr=False)
     pairings: tuple[Pairing, ...] = field(init=False)
     ratings: tuple[Rating, ...] = field(init=False)
 

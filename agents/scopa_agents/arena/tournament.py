@@ -13,9 +13,10 @@ from typing import Literal, get_args
 
 import scopa_env
 from scopa_agents.arena.engines import Results, cores, play_here, play_in_processes, play_on_ray
+from scopa_agents.arena.games import on_arrays
 from scopa_agents.arena.log import DealResult, Header, LogWriter
 from scopa_agents.arena.results import Pairing, Tally, Tournament, pairing
-from scopa_agents.arena.unit import BLOCK, GameResult, Job, Spec, Unit, on_arrays
+from scopa_agents.arena.unit import BLOCK, GameResult, Job, Spec, Unit
 from scopa_env.agents import AnyAgent, make_any_agent, sees_everything
 from scopa_env.episode import EpisodeSettings, check_choice
 from scopa_env.game import check_seed, random_seed
