@@ -54,10 +54,11 @@ def arena_command(
             check_folder(path)
     if plots is not None:
         check_plots()
+        plots.mkdir(parents=True, exist_ok=True)
     if from_files is None:
         result = _play(agents, against, settings)
-    elif agents or against:
-        raise ValueError("--from: shows files; agents and --against are allowed without it only")
+    elif agents or against or settings != DEFAULTS:
+        raise ValueError("--from: shows files, plays nothing; how to play and agents are allowed without it only")
     else:
         result = read_tournament(from_files)
     _show(result, Console(stderr=to_stdout), half_width if variance else None, markdown)

@@ -85,7 +85,8 @@ def play_on_ray(
         units: what to play.
         jobs: units at the same time; None: one for each CPU of the cluster.
         hard_limit: seconds of a decision after which its process is killed; None: never.
-        address: of the cluster, as for ``ray.init``; None: a new one on this machine, which ends with the run.
+        address: of the cluster, as for ``ray.init``; None: that of the variable ``RAY_ADDRESS``, or else a new one on
+            this machine, which ends with the run.
 
     Raises:
         EngineError: Ray is not installed, or there is no cluster at this address.

@@ -43,27 +43,27 @@ class ArenaSettings:
     """How a tournament is played; checked."""
 
     rules: str = "scopa"
-    "A preset, or preset:field=value,field=value."
+    "a preset, or preset:field=value,field=value."
     deals: int = 1000
-    "Deals of each pairing."
+    "deals of each pairing."
     seed: int = 0
-    "Seed of the deals and the agents."
+    "seed of the deals and the agents."
     null: bool = False
-    "Let each agent also play itself, with other seeds: a check, as the interval of the margin should contain 0."
+    "let each agent also play itself, with other seeds: a check, as the interval of the margin should contain 0."
     jobs: int | None = None
-    "Processes to play in; default: one for each core, but none where all agents decide on arrays of games."
+    "processes to play in; default: one for each core, but none where all agents decide on arrays of games."
     engine: Engine = "local"
-    "Play on this machine, or spread over a Ray cluster."
+    "play on this machine, or spread over a Ray cluster."
     address: str | None = None
-    "The Ray cluster, as for ray.init; default: a new one on this machine."
+    "the Ray cluster, as for ray.init; default: that of RAY_ADDRESS, or a new one on this machine."
     out: Path | None = None
-    "Write each deal to this file (.jsonl) as it is played; go on from there if it exists."
+    "write each deal to this file (.jsonl) as it is played; go on from there if it exists."
     move_limit: float | None = None
-    "Seconds of a decision above which the game is forfeited, judged after it."
+    "seconds of a decision above which the game is forfeited, judged after it."
     hard_limit: float | None = None
-    "Seconds of a decision after which its process is killed and the game forfeited."
+    "seconds of a decision after which its process is killed and the game forfeited."
     forfeit_margin: float | None = None
-    "Points by which a forfeited game is lost; default: those of all categories but sweeps."
+    "points by which a forfeited game is lost; default: those of all categories but sweeps."
 
     def __post_init__(self) -> None:
         rules = Rules.parse(self.rules)
