@@ -26,7 +26,7 @@ import numpy as np
 
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.engine.state import Records
-from scopa_env.game import View
+from scopa_env.game import Game, View
 from scopa_env.rules import Rules
 
 GROUP = "scopa_env.agents"
@@ -68,11 +68,40 @@ class BatchAgent(Agent, Protocol):
         ...
 
 
+@runtime_checkable
+class CheatingAgent(Protocol):
+    """An agent that sees every card: a yardstick for the others.  Only the arena plays with it.
+
+    Attributes:
+        name: what it is called in tables; it begins with ``mcts_cheating`` or ``cheating``.
+        sees_everything: True.
+    """
+
+    name: str
+    sees_everything: bool
+
+    def act_game(self, game: Game) -> Move:
+        """Return a legal move of the seat to act.
+
+        Args:
+            game: a copy of the whole game, the agent's own: the hidden cards and the order of the stock are in it.
+        """
+        ...
+
+
 AgentSpec = str | Agent | Callable[[View], Move]
 """An agent by name, an agent, or a function from a `View` to a `Move`."""
 
+AnyAgent = Agent | CheatingAgent
+"""What the arena plays with."""
 
-def as_move(agent: Agent, answer: object) -> Move:
+
+def sees_everything(agent: object) -> bool:
+    """Say whether an agent is a `CheatingAgent`."""
+    return bool(getattr(agent, "sees_everything", False))
+
+
+def as_move(agent: AnyAgent, answer: object) -> Move:
     """Return what an agent answered as a move of existing cards, legal or not.
 
     Raises:
@@ -89,7 +118,7 @@ def as_move(agent: Agent, answer: object) -> Move:
     return move
 
 
-def as_actions(agent: Agent, answer: object, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def as_actions(agent: AnyAgent, answer: object, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return what a `BatchAgent` answered for `count` games as int64[count], legal or not.
 
     Raises:
@@ -133,8 +162,17 @@ def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | None = N
         rules: what it is to play; an agent with a method ``check_rules(rules)`` may refuse them by an AgentError.
 
     Raises:
-        AgentError: there is no such agent, its settings are not allowed, or it cannot play these rules.
+        AgentError: there is no such agent, its settings are not allowed, it cannot play these rules, or it sees
+            everything.
     """
+    agent = make_any_agent(spec, seed, rules)
+    if not isinstance(agent, Agent) or sees_everything(agent):
+        raise AgentError(f"agent {agent.name!r}: sees every card; only the arena plays with such an agent")
+    return agent
+
+
+def make_any_agent(spec: AgentSpec | CheatingAgent, seed: int | None = None, rules: Rules | None = None) -> AnyAgent:
+    """Return the agent that `spec` stands for as `make_agent` does, also one that sees everything."""
     agent = _agent_of(spec, seed)
     check = getattr(agent, "check_rules", None)
     if rules is not None and callable(check):
@@ -142,22 +180,24 @@ def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | None = N
     return agent
 
 
-def _agent_of(spec: AgentSpec, seed: int | None) -> Agent:
+def _agent_of(spec: AgentSpec | CheatingAgent, seed: int | None) -> AnyAgent:
     if isinstance(spec, str):
         return _by_name(spec, seed)
     if inspect.isclass(spec):
         raise AgentError(f"agent {spec!r}: a class; hand in an agent, such as {spec.__name__}(seed=0)")
-    if isinstance(spec, Agent):
+    if sees_everything(spec) and not isinstance(spec, CheatingAgent):
+        raise AgentError(f"agent {spec!r}: sees everything, and then needs name and act_game(game)")
+    if isinstance(spec, Agent | CheatingAgent):
         return spec
     if callable(spec):
         return FunctionAgent(spec)
     raise AgentError(f"agent {spec!r}: allowed are a name, an agent with name and act(view), or a function on a View")
 
 
-def _by_name(spec: str, seed: int | None) -> Agent:
+def _by_name(spec: str, seed: int | None) -> AnyAgent:
     name, _, settings = spec.partition(":")
     if name in _registered():
-        agent: Agent = _registered()[name].load()(settings, seed=seed)
+        agent: AnyAgent = _registered()[name].load()(settings, seed=seed)
         return agent
     if settings and name.replace(".", "").isidentifier():
         return _from_module(spec, name, settings, seed)
@@ -166,7 +206,7 @@ def _by_name(spec: str, seed: int | None) -> Agent:
     raise AgentError(f"agent {spec!r}: {hint}allowed are {', '.join(agent_names())}, and module:attribute")
 
 
-def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> Agent:
+def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> AnyAgent:
     try:
         found = importlib.import_module(module)
         for part in attribute.split("."):

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scopa_agents.arena import as_json, deal_games, duel, interval, margins, pairs, play_games, seatings
+from scopa_agents.arena import (
+    ArenaSettings,
+    deal_games,
+    duel,
+    interval,
+    margins,
+    pairs,
+    play_games,
+    seatings,
+    tournament,
+)
 from scopa_env import AgentError, IllegalAction, Move, Rules, View, make_agent
 from scopa_env.engine.state import GAME
 
@@ -125,8 +135,8 @@ def test_random_scopone_is_as_published() -> None:
 
 
 def test_json() -> None:
-    result = duel("greedy", "random", "scopa", 20)
-    content = json.loads(json.dumps(as_json([result], 0)))
+    result = tournament(["greedy", "random"], settings=ArenaSettings(deals=20))
+    content = json.loads(json.dumps(result.as_json()))
     names = "a b rules deals games margin low high wins draws losses seconds_per_move"
     assert set(names.split()) <= set(content["pairings"][0])
     assert content["pairings"][0]["games"] == 40

@@ -11,7 +11,7 @@ from scopa_env import batch
 from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
 from scopa_env.engine.state import Records, copy_of
-from scopa_env.game import View
+from scopa_env.game import Game, View
 from scopa_env.policy import Policy, decide
 from scopa_env.rules import Rules
 
@@ -30,6 +30,11 @@ class ArrayAgent(ABC):
     @abstractmethod
     def act_batch(self, rules: Rules, views: Records) -> Actions:
         """Return the next action in each game, int64[N] (see `scopa_env.agents.BatchAgent`)."""
+
+    def warm_up(self, rules: Rules) -> None:
+        """Compile what `act_batch` runs, so that no compilation is counted as thinking."""
+        game = Game(rules, seed=0)
+        self.act_batch(rules, game.view(game.seat).records)
 
     def act(self, view: View) -> Move:
         """Return a legal move of the observer of `view`, which is to act."""

@@ -4,71 +4,92 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 from rich.console import Console
 
-from scopa_agents.arena import Pairing, as_json, check_deals, duel, pairs
-from scopa_agents.arena_table import pairing_table, progress_bar
-from scopa_env.agents import make_agent
+from scopa_agents.arena import ArenaSettings, Tournament, read_tournament, tournament
+from scopa_agents.arena.results import HALF_WIDTH
+from scopa_agents.arena_table import progress_bar, reports
+from scopa_agents.plots import check_plots, draw_tournament
 from scopa_env.files import check_folder, whole_file
-from scopa_env.game import check_seed
-from scopa_env.rules import Rules
+
+DEFAULTS = ArenaSettings()
+
+SHOWN_FORFEITS = 5
+"""Forfeited games that are named under the tables; the files have all of them."""
 
 
 def arena_command(
     *agents: str,
-    rules: str = "scopa",
-    deals: int = 1000,
-    seed: int = 0,
     against: str | None = None,
+    settings: Annotated[ArenaSettings, Parameter(name="*")] = DEFAULTS,
+    from_files: Annotated[list[Path] | None, Parameter(name="--from", consume_multiple=True)] = None,
     json_file: Annotated[Path | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    markdown: Path | None = None,
+    plots: Path | None = None,
+    variance: bool = False,
+    half_width: float = HALF_WIDTH,
 ) -> None:
     """Let agents play each other on duplicate deals: every deal once per rotation of the seats.
 
     Args:
         agents: names (random, greedy, learned:FILE) or module:attribute.
-        rules: a preset, or preset:field=value,field=value.
-        deals: deals of each pairing.
-        seed: seed of the deals and the agents.
         against: play everyone against this agent only, instead of all pairings.
+        settings: how it is played.
+        from_files: show what these files of earlier runs (--out) hold instead of playing.
         json_file: write the results to this file as JSON; ``-`` is standard output.
+        markdown: write the tables to this file.
+        plots: draw the cross table and the ladder into this folder.
+        variance: also show how many deals an interval takes, with duplicate deals and without.
+        half_width: half-width of that interval, in points a round.
     """
-    chosen = [(agent, against) for agent in agents] if against else list(pairs(agents))
-    if not chosen:
-        raise ValueError(f"agents: {len(agents)} given; expected two or more, or one and --against")
-    of = Rules.parse(rules)
-    check_deals(deals)
-    check_seed(seed)
     to_stdout = str(json_file) == "-"
-    if json_file is not None and not to_stdout:
-        check_folder(json_file)
-    for spec in {name for pair in chosen for name in pair}:
-        make_agent(str(spec), 0, of)  # a wrong name is found before anything is played
-    results = _play(chosen, of, deals, seed)
-    pairing_table(results, Console(stderr=to_stdout))
+    if not 0 < half_width < float("inf"):
+        raise ValueError(f"half_width={half_width!r}: allowed are numbers above 0")
+    for path in (None if to_stdout else json_file, markdown):
+        if path is not None:
+            check_folder(path)
+    if plots is not None:
+        check_plots()
+        plots.mkdir(parents=True, exist_ok=True)
+    if from_files is None:
+        result = _play(agents, against, settings)
+    elif agents or against or settings != DEFAULTS:
+        raise ValueError("--from: shows files, plays nothing; how to play and agents are allowed without it only")
+    else:
+        result = read_tournament(from_files)
+    _show(result, Console(stderr=to_stdout), half_width if variance else None, markdown)
+    if plots is not None:
+        draw_tournament(result, plots)
     if json_file is not None:
-        text = json.dumps(as_json(results, seed), indent=2) + "\n"
-        if to_stdout:
-            sys.stdout.write(text)
-        else:
-            with whole_file(json_file) as unfinished:
-                unfinished.write_text(text, "utf-8")
+        _write(None if to_stdout else json_file, json.dumps(result.as_json(half_width), indent=2) + "\n")
 
 
-def _play(chosen: Sequence[tuple[object, object]], rules: Rules, deals: int, seed: int) -> list[Pairing]:
-    results: list[Pairing] = []
-    with progress_bar("arena", deals * len(chosen), "deals") as bar:
-        for a, b in chosen:
-            done = deals * len(results)
+def _play(agents: tuple[str, ...], against: str | None, settings: ArenaSettings) -> Tournament:
+    with progress_bar("arena", 1, "deals") as bar:
+        return tournament(agents, against, settings, bar.advance_to)
 
-            def finished(count: int) -> None:
-                nonlocal done
-                done += count
-                bar.advance_to(done)
 
-            results.append(duel(str(a), str(b), rules, deals, seed, finished))
-    return results
+def _show(result: Tournament, console: Console, half_width: float | None, markdown: Path | None) -> None:
+    found = reports(result, half_width)
+    for report in found:
+        report.print(console)
+    if markdown is not None:
+        _write(markdown, "\n".join(report.markdown() for report in found))
+    forfeits = result.forfeits
+    for one in forfeits[:SHOWN_FORFEITS]:
+        text = f"forfeit: deal {one['deal']} of {' against '.join(one['pairing'])}: {one['error']}"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    if len(forfeits) > SHOWN_FORFEITS:
+        console.print(f"and {len(forfeits) - SHOWN_FORFEITS} more forfeited games", highlight=False)
+
+
+def _write(path: Path | None, text: str) -> None:
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, "utf-8")

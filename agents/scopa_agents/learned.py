@@ -139,6 +139,9 @@ class PolicyAgent(ArrayAgent):
         if rules != trained:
             warnings.warn(f"agent {self.name!r} was trained on {trained} and plays {rules}", stacklevel=2)
 
+    def seed(self, seed: int | None) -> None:
+        """Do nothing: the agent is deterministic, and need not be made again to be seeded."""
+
     def act_batch(self, rules: Rules, views: Records) -> Actions:
         """Return the legal action with the largest logit in each game, int64[N].
 
