@@ -52,7 +52,7 @@ from scopa_env.engine.moves import first_action, next_move
 from scopa_env.engine.play import is_banked
 from scopa_env.engine.rng import random_below
 from scopa_env.engine.state import COUNTS, HAND, NOBODY, NOT_LAST_HAND, next_seat, relative_seat, side_of
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined, kernel
 from scopa_env.policy import Policy
 
 HIGH, LONG_HIGH = 0.02, 0.005
@@ -68,8 +68,11 @@ SWEEP, LONG_SWEEP = 1.1, 1.5
 ODD = 0.03
 """Points for each value of which an odd number is out in the last deal, for the side that does not deal."""
 
+_SAME = 1e-9
+"""Values that differ by rounding alone are ties."""
 
-@kernel
+
+@inlined
 def _other_pile(rules: Any, game: Any, side: int) -> Any:
     """Return the largest pile of another side."""
     other = NONE
@@ -79,7 +82,7 @@ def _other_pile(rules: Any, game: Any, side: int) -> Any:
     return other
 
 
-@kernel
+@inlined
 def _taken(rules: Any, game: Any) -> Any:
     """Return the cards in all piles."""
     taken = NONE
@@ -88,7 +91,7 @@ def _taken(rules: Any, game: Any) -> Any:
     return taken
 
 
-@kernel
+@inlined
 def _shown(rules: Any, game: Any, seat: int) -> Any:
     """Return the cards of the hands that `seat` sees, its own included."""
     shown = game["hands"][seat]
@@ -121,7 +124,7 @@ def doubted(rules: Any, game: Any, seat: int) -> int:
     return values
 
 
-@kernel
+@inlined
 def _sweep_points(rules: Any, again: bool, last_play: bool) -> float:
     """Return what a sweep pays, by ``last_sweep``."""
     if rules["last_sweep"] != COUNTS:
@@ -132,7 +135,7 @@ def _sweep_points(rules: Any, again: bool, last_play: bool) -> float:
     return float(rules["sweep_points"])
 
 
-@kernel
+@inlined
 def _write_seats(rules: Any, game: Any, notes: Any, again: bool) -> None:
     """Write what is known of the next seat and of the helper."""
     seat = int(game["seat"])
@@ -151,7 +154,7 @@ def _write_seats(rules: Any, game: Any, notes: Any, again: bool) -> None:
     notes["trust"] = 0.0 if rules["obligation"] == HAND else TRUST
 
 
-@kernel
+@inlined
 def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     """Write what the seat to act knows; return what a sweep pays it now."""
     seat = int(game["seat"])
@@ -189,7 +192,7 @@ def _write_notes(rules: Any, game: Any, notes: Any) -> float:
     return _sweep_points(rules, again, left == 0)
 
 
-@kernel
+@inlined
 def _odd_values(taken: Any) -> int:
     """Return the number of values of which an odd number has been taken."""
     odd = taken ^ (taken >> word(20))
@@ -197,7 +200,7 @@ def _odd_values(taken: Any) -> int:
     return popcount(odd & COINS)
 
 
-@kernel
+@inlined
 def _hand_value(rules: Any, notes: Any) -> float:
     """Return what the kept cards promise beside their worth."""
     high = 0.0
@@ -214,7 +217,7 @@ def _hand_value(rules: Any, notes: Any) -> float:
     return value
 
 
-@kernel
+@inlined
 def _move_value(rules: Any, game: Any, notes: Any, card: int, captured: Any, sweep: float) -> float:
     """Return the points that the own side expects of a move, less what is the same for all."""
     table = game["table"]
@@ -247,23 +250,26 @@ def expert_move(rules: Any, game: Any) -> Any:
 
     Uses only what the seat to act may know, also where `game` holds more.
     """
-    best_card, best_captured = next_move(rules, game, NOBODY, NONE)
-    card, captured = next_move(rules, game, best_card, best_captured)
-    if card == NOBODY:
-        return best_card, best_captured
+    card, captured = next_move(rules, game, NOBODY, NONE)
+    then_card, then_captured = next_move(rules, game, card, captured)
+    if then_card == NOBODY:
+        return card, captured
     notes = new_notes()
     sweep = _write_notes(rules, game, notes)
-    best = _move_value(rules, game, notes, best_card, best_captured, sweep)
-    ties = 1
+    best_card, best_captured = card, captured
+    best = -1e9
+    ties = 0
     while card != NOBODY:
         value = _move_value(rules, game, notes, card, captured, sweep)
-        if value > best + 1e-9:
+        if value > best + _SAME:
             best, ties = value, 0
-        if value >= best - 1e-9:
+        if value >= best - _SAME:
             ties += 1
             if ties == 1 or random_below(game, ties) == 0:
                 best_card, best_captured = card, captured
-        card, captured = next_move(rules, game, card, captured)
+        card, captured = then_card, then_captured
+        if card != NOBODY:
+            then_card, then_captured = next_move(rules, game, card, captured)
     return best_card, best_captured
 
 
