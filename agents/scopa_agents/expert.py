@@ -20,9 +20,12 @@ Its rules, and where each is found (letters below; "ours" where we know of no so
   not deal; measured between experts it is right for both [ours].
 - A seat that let a capture pass has probably not got the card: used of partner and opponents [ours; the signals of S].
 - The side that deals keeps the values paired, the other unpairs them (spariglio) [F, S, L; C rule 35 as quoted by S].
-  Here a small bonus for each value of which an odd number is out; what else speaks for it follows from the counting.
+  Here a small bonus for each value of which an odd number is out.  Left out, nothing measurable changes.
 - The last to play has the advantage [C, rule 5]: who captured last keeps the leftovers, with a chance that falls with
-  the plays still to come [ours].
+  the plays still to come [ours].  Left out, nothing measurable changes either.
+
+Against itself without the fear of the next seat's sweep it wins 0.2 points a round in Scopa and 3.7 in Scopone
+scientifico, without any look at what the next seat takes 0.6 and 6.8: most of its strength is there.
 
 C: Chitarrella's rules of Scopone, https://www.pagat.com/fishing/scopone/chita.html (read: rules 1 to 6).
 F: ten hints of the Federazione Italiana Gioco Scopone, https://giochistars.it/news/10-trucchi-per-vincere-a-scopone.
