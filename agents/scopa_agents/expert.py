@@ -1,4 +1,4 @@
-"""`expert`: one-ply play by counting cards, after the advice of books on Scopa and Scopone.
+"""`expert`: one-ply play by counting cards, after common advice on Scopa and Scopone.
 
 Each legal move gets the points that the own side may expect of it: the worth of the cards that it takes, its sweep,
 and the worth of the table that it leaves.  The best wins, ties at random.  It uses only what its seat may know.
@@ -9,7 +9,7 @@ Its rules, and where each is found (letters below; "ours" where we know of no so
   is worth follows from the rules record and the piles: nothing in a category that is decided or out of reach, most
   where one card may turn it [ours: `expert_values`].
 - Leave no table that the next seat sweeps, best more than ten; lay a high card for it [M].  The chance that the next
-  seat holds a card that sweeps, or takes something dear, is exact for the cards that are unseen [ours: `expert_reply`].
+  seat holds a card that sweeps, or takes something dear, follows from the unseen cards and its hand's size [ours].
 - Remember what has been played [M, S]: a card whose fellows are gone cannot be swept, nor taken but by sums [I, L].
 - Who lays on an empty table is at a disadvantage, so a sweep is more than its point; taking one of two cards risks a
   sweep of the other and the wheel (mulinello) in which one side lays and the other takes [F].  Here: what the next seat
@@ -18,7 +18,7 @@ Its rules, and where each is found (letters below; "ours" where we know of no so
 - Keep sevens and cards of the primiera, do not open with coins [I].  Here: a laid card may be lost with its worth.
 - Keep the high cards, which take sums, and lay the low ones, which make them: S says the last for the side that does
   not deal; measured between experts it is right for both [ours].
-- A seat that let a capture pass has probably not got the card: used of partner and opponents [ours; the signals of S].
+- A seat that let a capture pass has probably not got the card: used of the next seat and of the partner [ours].
 - The side that deals keeps the values paired, the other unpairs them (spariglio) [F, S, L; C rule 35 as quoted by S].
   Here a small bonus for each value of which an odd number is out.  Left out, nothing measurable changes.
 - The last to play has the advantage [C, rule 5]: who captured last keeps the leftovers, with a chance that falls with
@@ -34,9 +34,9 @@ L: the spariglio, https://ludopoli.it/scopone_scientifico_spariglio.aspx.
 M: hints for Scopa, https://www.digitalmoka.com/come-vincere-a-scopa.
 S: strategy by seat, http://scoponescientifico.tripod.com/strategia.htm (and est, ovest, sud).
 
-Di Palma and Lanzi ("Traditional Wisdom and Monte Carlo Tree Search Face-to-Face in the Card Game Scopone", 2018) turned
-the rules of Chitarrella with Saracino and of Cicuti and Guardamagna into agents that go through a list of rules in
-order.  This agent adds up expectations instead; we have not read those two books, and claim none of their rules.
+Di Palma and Lanzi ("Traditional Wisdom and Monte Carlo Tree Search Face-to-Face in the Card Game Scopone", 2018) made
+rule-based agents of the rules of Chitarrella with Saracino and of Cicuti and Guardamagna (we know its abstract, not
+those books, and claim none of their rules).  This agent adds up expectations; its weights were searched in matches.
 """
 
 from __future__ import annotations
