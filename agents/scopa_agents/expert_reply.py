@@ -12,7 +12,7 @@ from scopa_env.cards import NUM_CARDS
 from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
 from scopa_env.engine.captures import ACES, FIFTEEN, same_value, value_of
 from scopa_env.engine.state import ANY, FEWEST
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined
 
 KEEP = 0.5
 """Chance that a play near the end captures nothing: the leftovers are for who captured last."""
@@ -30,6 +30,8 @@ _NO_SET = -1e9
 _PER_CARD = 1000.0
 """Under "the fewest cards" sums are ordered by their number first."""
 
+# Everything is inlined into the one kernel that decides: measured, a sixth less time.
+
 
 def _none_held() -> Any:
     table = np.zeros((NUM_CARDS + 1, _MOST_HELD + 1, NUM_CARDS + 1))
@@ -44,12 +46,12 @@ NONE_HELD = _none_held()
 """By unseen cards, cards in a hand and wanted cards among the unseen: the chance that the hand has none of them."""
 
 
-@kernel
+@inlined
 def _is_doubted(rules: Any, doubt: int, value: int) -> bool:
     return bool(doubt >> (FIFTEEN - value if rules["fifteen"] else value) & 1)
 
 
-@kernel
+@inlined
 def sweep_chance(rules: Any, notes: Any, total: int) -> float:
     """Return the chance that the helper has the card that sweeps a table with the sum `total`."""
     value = FIFTEEN - total if rules["fifteen"] else total
@@ -62,7 +64,7 @@ def sweep_chance(rules: Any, notes: Any, total: int) -> float:
     return float(chance * notes["trust"]) if _is_doubted(rules, notes["helper_doubt"], value) else chance
 
 
-@kernel
+@inlined
 def _laying_chance(rules: Any, notes: Any) -> float:
     """Return the chance that the helper sweeps if the next seat lays any unseen card."""
     total = notes["total"]
@@ -75,7 +77,7 @@ def _laying_chance(rules: Any, notes: Any) -> float:
     return float(chance / notes["count"])
 
 
-@kernel
+@inlined
 def _write_sums(rules: Any, notes: Any, table: Any) -> None:
     """Write what the best set of table cards is worth by its sum, and the best card by its value."""
     top = 14 if rules["fifteen"] else 10
@@ -95,7 +97,7 @@ def _write_sums(rules: Any, notes: Any, table: Any) -> None:
             notes["sums"][total] = max(notes["sums"][total], notes["sums"][total - value] + worth - penalty)
 
 
-@kernel
+@inlined
 def _ace_gain(rules: Any, notes: Any, table: Any, worth: float, sweep: float) -> Any:
     """Return what an ace that takes all captures, without and with the sweep."""
     aces = table & ACES
@@ -105,7 +107,7 @@ def _ace_gain(rules: Any, notes: Any, table: Any, worth: float, sweep: float) ->
     return plain, plain + sweep if swept else plain
 
 
-@kernel
+@inlined
 def _gain(rules: Any, notes: Any, table: Any, value: int, worth: float, sweep: float) -> Any:
     """Return what a card of `value` captures at best, without and with the sweep; below 0: nothing."""
     if rules["ace_takes_all"] and value == 1:
@@ -126,7 +128,7 @@ def _gain(rules: Any, notes: Any, table: Any, value: int, worth: float, sweep: f
     return plain, plain
 
 
-@kernel
+@inlined
 def _write_gains(rules: Any, notes: Any, table: Any, worth: float) -> int:
     """Write what each card value captures from `table`; return the values, as bits, that the next seat may use."""
     values = 0
@@ -145,7 +147,7 @@ def _write_gains(rules: Any, notes: Any, table: Any, worth: float) -> int:
     return values
 
 
-@kernel
+@inlined
 def _best_value(notes: Any, values: int) -> int:
     """Return which of `values` (bits) gains most."""
     rest = word(values)
@@ -159,7 +161,7 @@ def _best_value(notes: Any, values: int) -> int:
     return best
 
 
-@kernel
+@inlined
 def _best_of_hand(notes: Any, hand: Any) -> float:
     """Return what the best capture of a known hand is worth."""
     best = 0.0
@@ -169,7 +171,7 @@ def _best_of_hand(notes: Any, hand: Any) -> float:
     return float(best)
 
 
-@kernel
+@inlined
 def _held_by(rules: Any, notes: Any, doubt: int, value: int, without: float, without_both: float) -> float:
     """Return the chance of a card of `value` in a hand that lacks the better ones.
 
@@ -185,7 +187,7 @@ def _held_by(rules: Any, notes: Any, doubt: int, value: int, without: float, wit
     return chance * notes["trust"] if _is_doubted(rules, doubt, value) else chance
 
 
-@kernel
+@inlined
 def _loss(rules: Any, notes: Any, values: int, flip: float) -> Any:
     """Return what the next seat gains where `values` (bits) capture, and the chance that it has none of them."""
     loss, missed, without = 0.0, 1.0, 1.0
@@ -205,7 +207,7 @@ def _loss(rules: Any, notes: Any, values: int, flip: float) -> Any:
     return loss, missed
 
 
-@kernel
+@inlined
 def _help(rules: Any, notes: Any, values: int) -> float:
     """Return what the helper gains where `values` (bits) capture and the next seat has left the table alone."""
     if notes["helper_known"]:
@@ -224,7 +226,7 @@ def _help(rules: Any, notes: Any, values: int) -> float:
     return gain
 
 
-@kernel
+@inlined
 def _exchange(rules: Any, notes: Any, values: int, flip: float) -> float:
     """Return what the own side expects from a table on which `values` (bits) capture.
 
@@ -239,7 +241,7 @@ def _exchange(rules: Any, notes: Any, values: int, flip: float) -> float:
     return float(value)
 
 
-@kernel
+@inlined
 def table_value(rules: Any, notes: Any, table: Any, ours: float) -> float:
     """Return what `table` is worth to the own side when the next seat is to play.
 

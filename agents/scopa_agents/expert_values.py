@@ -10,7 +10,7 @@ import numpy as np
 from scopa_env.cards import RE_BELLO, SETTEBELLO
 from scopa_env.engine.bits import NONE, ONE, below, bit, lowest, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS, value_of
-from scopa_env.kernel import kernel
+from scopa_env.kernel import inlined
 
 HOLD = 0.2
 """Part of its worth that a hand card is counted as owned already: it may end in either pile."""
@@ -48,18 +48,18 @@ _BEST = np.array([max([0.0, *(_PRIMIERA[rank] for rank in range(10) if cards >> 
 """The same by the cards held of a suit, as bits."""
 
 
-@kernel
+@inlined
 def long_hands(rules: Any) -> bool:
     """Say whether hands are as long as in Scopone."""
     return int(rules["hand_size"]) >= LONG
 
 
-@kernel
+@inlined
 def _best(pile: Any, suit: int) -> float:
     return float(_BEST[int((pile >> word(10 * suit)) & COINS)])
 
 
-@kernel
+@inlined
 def _primiera(rules: Any, own: Any, other: Any, left: Any) -> float:
     """Return what a seven adds to the chance of the primiera; nothing once it is decided."""
     lead = 0.0
@@ -73,7 +73,7 @@ def _primiera(rules: Any, own: Any, other: Any, left: Any) -> float:
     return max(0.0, PRIMIERA * int(rules["primiera_points"]) * (1 - lead * lead))
 
 
-@kernel
+@inlined
 def _napola(own: Any, other: Any, card: int) -> float:
     """Return what a coin is worth for the run from the ace: its points by the chance of the other cards needed."""
     need = below(max(card + 1, 3))
@@ -86,7 +86,7 @@ def _napola(own: Any, other: Any, card: int) -> float:
     return worth
 
 
-@kernel
+@inlined
 def _seven(rules: Any, own: Any, other: Any, left: Any) -> float:
     """Return what a seven is worth where sevens score by themselves."""
     count = popcount(left & SEVENS)
@@ -97,7 +97,7 @@ def _seven(rules: Any, own: Any, other: Any, left: Any) -> float:
     return worth
 
 
-@kernel
+@inlined
 def _coin_extra(rules: Any, own: Any, other: Any, card: int) -> float:
     """Return what a coin is worth beside being one."""
     worth = 0.0
@@ -110,7 +110,7 @@ def _coin_extra(rules: Any, own: Any, other: Any, card: int) -> float:
     return worth
 
 
-@kernel
+@inlined
 def _for_primiera(own: Any, other: Any, card: int) -> float:
     """Return the mean of what a card adds to the best of its suit on either side."""
     strength = _PRIMIERA[value_of(card) - 1]
@@ -118,7 +118,7 @@ def _for_primiera(own: Any, other: Any, card: int) -> float:
     return 0.5 * float(max(0.0, strength - _best(own, suit)) + max(0.0, strength - _best(other, suit)))
 
 
-@kernel
+@inlined
 def write_worth(rules: Any, notes: Any, own: Any, other: Any, cards: Any) -> None:
     """Write what each of `cards` is worth, given the piles of the own side and of its rival."""
     left = rules["deck"] & ~own & ~other
@@ -146,7 +146,7 @@ def write_worth(rules: Any, notes: Any, own: Any, other: Any, cards: Any) -> Non
         notes["worth"][card] = worth
 
 
-@kernel
+@inlined
 def worth_of(notes: Any, cards: Any) -> float:
     """Return what a set of cards is worth."""
     total = 0.0
