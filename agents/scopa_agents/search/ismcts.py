@@ -42,7 +42,7 @@ class IsmctsSettings(Settings):
         threads: trees grown side by side, whose counts are added up (root parallelisation); iterations are shared.
     """
 
-    rollout: str = word("greedy", ROLLOUTS)
+    rollout: str = word("greedy", tuple(ROLLOUTS))
     epsilon: float = number(0.3, 0.0, 1.0)
     others: str = word("tree", ("tree", *ROLLOUTS))
     exploration: float = number(2.0, 0.0, 1000.0)
@@ -71,8 +71,8 @@ class _Space:
         self.roots["key"] = 0
         search["exploration"] = settings.exploration
         search["epsilon"] = settings.epsilon
-        search["policy"] = ROLLOUTS.index(settings.rollout)
-        search["others"] = TREE if settings.others == "tree" else ROLLOUTS.index(settings.others)
+        search["policy"] = ROLLOUTS[settings.rollout].address
+        search["others"] = TREE if settings.others == "tree" else ROLLOUTS[settings.others].address
         search["trees"] = rules.players if settings.trees == "many" else 1
         search["used"] = 1
         pool, weights = self.pool.draw(rules, root, seed)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.search.inference import pick
-from scopa_agents.search.rollouts import margin, random_unit, roll_out, rollout_move
+from scopa_agents.search.rollouts import margin, name_move, random_unit, roll_out
 from scopa_agents.search.tree import add_moves, cards_to_play, choose_child, clear_node, find_child, random_card
 from scopa_env.engine.bits import NONE, bit, word
 from scopa_env.engine.hidden import fill
@@ -33,8 +33,8 @@ SEARCH = np.dtype(
     [
         ("exploration", "f8"),  # factor of the confidence term, in points
         ("epsilon", "f8"),  # share of random moves in playouts
-        ("policy", "i8"),  # of playouts: index in ROLLOUTS
-        ("others", "i8"),  # policy by which the other seats move inside the tree, or TREE
+        ("policy", "i8"),  # of playouts: address of one of ROLLOUTS
+        ("others", "i8"),  # address of the policy by which the other seats move inside the tree, or TREE
         ("trees", "i8"),  # 1, or one for each seat
         ("used", "i8"),  # nodes in use
         ("steps", "i8"),  # nodes passed in this iteration
@@ -91,11 +91,14 @@ def _expand(rules: Any, world: Any, nodes: Any, search: Any, tree: int, card: in
 
 
 @kernel
-def _child_of_policy(rules: Any, world: Any, nodes: Any, search: Any, tree: int) -> int:
+def _child_of_policy(rules: Any, worlds: Any, nodes: Any, search: Any, tree: int) -> int:
     """Return the child for the move of a seat whose policy is known; 0: no room."""
-    card, captured = rollout_move(rules, world, int(search["others"]), search["epsilon"])
+    world = worlds[0]
+    name_move(rules, worlds, 0, int(search["others"]), search["epsilon"])
+    card, captured = int(world["card"]), world["chosen"]
+    world["card"], world["chosen"] = NOBODY, NONE
     parent = int(search["at"][tree])
-    if nodes[parent]["seen"] & bit(card) == NONE and not _expand(rules, world, nodes, search, tree, card):
+    if nodes[parent]["seen"] & bit(card) == NONE and not _expand(rules[0], world, nodes, search, tree, card):
         return 0
     return find_child(nodes, parent, card, captured)
 
@@ -137,8 +140,9 @@ def _follow(rules: Any, world: Any, nodes: Any, search: Any, tree: int, move: An
 
 
 @kernel
-def descend(rules: Any, world: Any, nodes: Any, roots: Any, search: Any) -> None:
-    """Go down until a node is visited first, making its moves in `world`."""
+def descend(rules: Any, worlds: Any, nodes: Any, roots: Any, search: Any) -> None:
+    """Go down until a node is visited first, making its moves in worlds[0]."""
+    world = worlds[0]
     observer = int(world["seat"])
     _enter_trees(world, nodes, roots, search)
     while world["stage"] == PLAYING:
@@ -147,19 +151,19 @@ def descend(rules: Any, world: Any, nodes: Any, roots: Any, search: Any) -> None
         if search["at"][tree] == NOWHERE:
             return
         if search["others"] != TREE and seat != observer:
-            child = _child_of_policy(rules, world, nodes, search, tree)
+            child = _child_of_policy(rules, worlds, nodes, search, tree)
         else:
-            child = _child_of_tree(rules, world, nodes, search, tree)
+            child = _child_of_tree(rules[0], world, nodes, search, tree)
         if child == 0:
             return
-        side = side_of(rules, seat)
+        side = side_of(rules[0], seat)
         node = nodes[child]
         first_visit = node["visits"] == 0
         _pass(search, tree, child, side)
         for other in range(int(search["trees"])):
             if other != tree:
-                _follow(rules, world, nodes, search, other, node, side)
-        play(rules, world, int(node["card"]), node["captured"])
+                _follow(rules[0], world, nodes, search, other, node, side)
+        play(rules[0], world, int(node["card"]), node["captured"])
         if first_visit:
             return
 
@@ -208,6 +212,6 @@ def iterate(
             world[0] = root[0]
             world[0]["rng"] = rng
             fill(rules[0], world[0])
-        descend(rules[0], world[0], nodes, roots, search[0])
-        roll_out(rules[0], world[0], int(search[0]["policy"]), search[0]["epsilon"])
+        descend(rules, world, nodes, roots, search[0])
+        roll_out(rules, world, 0, int(search[0]["policy"]), search[0]["epsilon"])
         update(rules[0], world[0], nodes, search[0])

@@ -46,7 +46,7 @@ class PimcSettings(Settings):
 
     solve: int = number(6, 0, 40)
     positions: int = number(1_000_000, 1, 1_000_000_000)
-    rollout: str = word("greedy", ROLLOUTS)
+    rollout: str = word("greedy", tuple(ROLLOUTS))
     epsilon: float = number(0.3, 0.0, 1.0)
     inference: str = word("none", MODELS)
     noise: float = number(0.2, 0.0, 1.0)
@@ -87,7 +87,7 @@ class _Space:
                 self.counts,
                 worlds,
                 settings.solve if rules.sides == 2 else 0,
-                ROLLOUTS.index(settings.rollout),
+                ROLLOUTS[settings.rollout].address,
                 settings.epsilon,
             )
 

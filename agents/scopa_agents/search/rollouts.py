@@ -9,14 +9,11 @@ import numpy as np
 from scopa_agents.expert import expert_move
 from scopa_agents.greedy import greedy_move
 from scopa_env.engine.moves import random_move
-from scopa_env.engine.play import play
+from scopa_env.engine.play import finish_play
 from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import PLAYING
-from scopa_env.kernel import inlined, kernel
-
-ROLLOUTS = ("random", "greedy", "expert")
-"""Policies of playouts; kernels know them by their place here."""
-RANDOM, GREEDY, EXPERT = range(3)
+from scopa_env.kernel import kernel
+from scopa_env.policy import Policy, call_policy
 
 _UNIT = np.float64(2.0**-53)
 _S11 = np.uint64(11)
@@ -28,22 +25,58 @@ def random_unit(game: Any) -> float:
     return np.float64(random_bits(game) >> _S11) * _UNIT
 
 
-@inlined
-def rollout_move(rules: Any, game: Any, policy: int, epsilon: float) -> Any:
-    """Return a move by a policy of ROLLOUTS, with probability `epsilon` a random one."""
-    if policy == RANDOM or (epsilon > 0.0 and random_unit(game) < epsilon):
-        return random_move(rules, game)
-    if policy == EXPERT:
-        return expert_move(rules, game)
-    return greedy_move(rules, game)
+@kernel
+def name_random_move(rules: Any, game: Any) -> int:
+    """Name a random legal move in the record: its ``card`` and all that it captures as ``chosen``."""
+    game["card"], game["chosen"] = random_move(rules, game)
+    return 0
 
 
 @kernel
-def roll_out(rules: Any, game: Any, policy: int, epsilon: float) -> None:
-    """Play the round of `game` to its end, in place."""
-    while game["stage"] == PLAYING:
-        card, captured = rollout_move(rules, game, policy, epsilon)
-        play(rules, game, card, captured)
+def name_greedy_move(rules: Any, game: Any) -> int:
+    """Name the move of `greedy` in the record."""
+    game["card"], game["chosen"] = greedy_move(rules, game)
+    return 0
+
+
+@kernel
+def name_expert_move(rules: Any, game: Any) -> int:
+    """Name the move of `expert` in the record."""
+    game["card"], game["chosen"] = expert_move(rules, game)
+    return 0
+
+
+ROLLOUTS = {
+    "random": Policy(name_random_move),
+    "greedy": Policy(name_greedy_move),
+    "expert": Policy(name_expert_move),
+}
+"""Policies of playouts.  Search calls them by their address: so what it compiles does not hold them all."""
+
+
+@kernel
+def name_move(rules: Any, games: Any, at: int, policy: int, epsilon: float) -> None:
+    """Name a move in games[at], that of a policy or, with probability `epsilon`, a random one.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[N].
+        at: the game.
+        policy: address of one of ROLLOUTS.
+        epsilon: share of random moves.
+    """
+    if epsilon > 0.0 and random_unit(games[at]) < epsilon:
+        name_random_move(rules[0], games[at])
+    else:
+        call_policy(policy, rules, games, at)
+
+
+@kernel
+def roll_out(rules: Any, games: Any, at: int, policy: int, epsilon: float) -> None:
+    """Play the round of games[at] to its end, in place (arguments as for `name_move`)."""
+    while games[at]["stage"] == PLAYING:
+        name_move(rules, games, at, policy, epsilon)
+        finish_play(rules[0], games[at])
 
 
 @kernel

@@ -64,7 +64,7 @@ def _play_out_moves(
     for k in range(len(root_moves)):
         games[1] = games[0]
         play(rules[0], games[1], int(root_moves[k]["card"]), root_moves[k]["captured"])
-        roll_out(rules[0], games[1], policy, epsilon)
+        roll_out(rules, games, 1, policy, epsilon)
         totals[k] += weight * margin(rules[0], games[1], side)
 
 
@@ -106,7 +106,7 @@ def judge_worlds(
         counts: int64[2]: positions visited in the last world, and the most.
         worlds: how many.
         solve: plays left at most in worlds that are solved.
-        policy: index in ROLLOUTS.
+        policy: address of one of ROLLOUTS.
         epsilon: share of random moves in playouts.
 
     Returns:
