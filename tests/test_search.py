@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
-from scopa_agents.greedy import move_score
 from scopa_agents.search.base import ViewSearchAgent
-from scopa_agents.search.inference import Pool, likelihood, pick
+from scopa_agents.search.inference import Pool, likelihood, pick, take_back
 from scopa_agents.search.ismcts import CheatingMctsAgent, IsmctsAgent
 from scopa_agents.search.pimc import PimcAgent
+from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import Budget
 from scopa_agents.search.worlds import plays_left
 from scopa_agents.solve import Solver
@@ -323,30 +323,38 @@ def test_cheating_agents_are_refused_where_only_views_are_given() -> None:
 
 
 @kernel
-def likelihood_of(rules: Any, world: Any, past: Any, observer: int, noise: float) -> float:
-    """Return the likelihood of the plays in world[0]."""
-    return likelihood(rules[0], world[0], past[0], observer, noise)
+def take_back_in(rules: Any, games: Any) -> None:
+    """Take back the last play of games[0]."""
+    take_back(rules[0], games[0])
 
 
-@kernel
-def score_of(game: Any, card: int, captured: Any) -> int:
-    """Return what greedy thinks of a move."""
-    return move_score(game[0], card, captured)
+@pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
+def test_plays_are_taken_back(text: str) -> None:
+    """As `Game.pop` does it, but for the sweeps and the generator."""
+    rng = random.Random(text)
+    for _ in range(4):
+        game = Game(text, seed=rng.randrange(1 << 32))
+        for _ in range(rng.randrange(game.rules.num_plays)):
+            game.push(rng.choice(game.legal_moves))
+        records = copy_of(game.records)
+        while game.plays and sum(game.hand_sizes) < game.rules.players * game.rules.hand_size:
+            take_back_in(game.rules.record, records)
+            game.pop()
+            for name in ("hands", "piles", "table", "played", "plays", "seat", "last", "card", "chosen", "stage"):
+                assert np.array_equal(records[name], game.records[name]), name
 
 
 def expected_likelihood(game: Game, observer: int, noise: float) -> float:
     """Go back play by play with `Game.pop`, as far as the last deal."""
     game = game.copy()
-    size = game.rules.hand_size
+    agent = make_agent("expert", 1)
     result = 1.0
-    while min(game.hand_sizes) < size or len(set(game.hand_sizes)) > 1:
+    while game.plays and sum(game.hand_sizes) < game.rules.players * game.rules.hand_size:
         play = game.plays[-1]
         game.pop()
-        scores = {move: score_of(game.records, move.card, move.mask) for move in game.legal_moves}
-        top = max(scores.values())
-        best = [move for move, score in scores.items() if score == top]
         if play.seat != observer:
-            result *= noise / len(scores) + (1 - noise) * (play.move in best) / len(best)
+            meant = agent.act(game.view(play.seat)) == play.move
+            result *= noise / len(game.legal_moves) + (1 - noise) * meant
     return result
 
 
@@ -360,7 +368,8 @@ def test_likelihoods_are_those_of_going_back(text: str) -> None:
         for _ in range(rng.randrange(game.rules.num_plays)):
             game.push(rng.choice(game.legal_moves))
         observer = game.seat
-        found = likelihood_of(game.rules.record, game.records, np.zeros(1, GAME), observer, 0.2)
+        model = ROLLOUTS["expert"].address
+        found = likelihood(game.rules.record, game.records, 0, np.zeros(1, GAME), observer, model, 0.2)
         assert found == pytest.approx(expected_likelihood(game, observer, 0.2))
 
 
@@ -385,8 +394,7 @@ def test_who_did_not_capture_has_no_such_card() -> None:
     assert eights == set(parse_cards("FsFb"))
 
     def share(model: str) -> float:
-        pool = Pool(model, 0.1)
-        pool.worlds, pool.weights = np.zeros(1024, GAME), np.zeros(1024)
+        pool = Pool(model, 0.1, 1024)
         worlds, weights = pool.draw(rules, view.records, 3)
         weights = np.diff(weights, prepend=0.0)
         holds = np.array([bool(int(hand) & sum(1 << card for card in eights)) for hand in worlds["hands"][:, 1]])
@@ -402,7 +410,7 @@ def share_without_model(view: View, cards: set[int]) -> float:
 
 
 def test_no_model_no_pool() -> None:
-    worlds, weights = Pool("none", 0.2).draw(Rules.of("scopa"), np.zeros(1, GAME), 1)
+    worlds, weights = Pool("none", 0.2, 9).draw(Rules.of("scopa"), np.zeros(1, GAME), 1)
     assert len(worlds) == len(weights) == 0
 
 

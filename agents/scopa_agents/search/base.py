@@ -26,12 +26,13 @@ W = TypeVar("W")
 R = TypeVar("R")
 
 
-def run_for(budget: Budget, run: Callable[[int], None], share: int = 1) -> int:
+def run_for(budget: Budget, run: Callable[[int], None], begin: float, share: int = 1) -> int:
     """Call ``run(iterations)`` until a budget is spent; return the iterations made.
 
     Args:
         budget: iterations (of which this caller makes every `share`-th), or a time.
         run: makes iterations.
+        begin: when the time began (`time.perf_counter`).
         share: among how many callers the iterations are shared.
     """
     if budget.milliseconds is None:
@@ -39,16 +40,15 @@ def run_for(budget: Budget, run: Callable[[int], None], share: int = 1) -> int:
         count = -(-budget.iterations // share)
         run(count)
         return count
-    begin = time.perf_counter()
     limit = budget.milliseconds / 1000
     done, chunk = 0, FIRST_CHUNK
+    started = time.perf_counter()
     while True:
         run(chunk)
         done += chunk
-        spent = time.perf_counter() - begin
-        left = limit - spent
-        rate = done / spent
-        chunk = int(min(limit * SHARE_OF_TIME, left) * rate)
+        now = time.perf_counter()
+        left = limit - (now - begin)
+        chunk = int(min(limit * SHARE_OF_TIME, left) * done / (now - started))
         if chunk < 1:
             return done
 

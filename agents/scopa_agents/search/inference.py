@@ -10,78 +10,93 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.greedy import move_score
+from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_env.engine.bits import NONE, bit, signed
 from scopa_env.engine.hidden import fill, hand_count
-from scopa_env.engine.moves import next_move
-from scopa_env.engine.state import GAME, NOBODY, Records, first_player
+from scopa_env.engine.moves import count_moves
+from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, first_player, side_of
 from scopa_env.kernel import kernel
+from scopa_env.policy import call_policy
 from scopa_env.rules import Rules
 
-MODELS = ("none", "greedy")
-"""Models of the other seats: none, or that they play `greedy`."""
-POOL = 1024
-"""Worlds from which a search with inference draws."""
+MODELS = ("none", *ROLLOUTS)
+"""Models of the other seats: none, or that they play by a policy of ROLLOUTS."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @kernel
-def likelihood_of_move(rules: Any, game: Any, card: int, captured: Any, noise: float) -> float:
-    """Return how likely `greedy`, erring with probability `noise`, makes a move in `game`."""
-    best, ties, moves, score = 0, 0, 0, 0
-    found, taken = next_move(rules, game, NOBODY, NONE)
-    while found != NOBODY:
-        moves += 1
-        value = move_score(game, found, taken)
-        if ties == 0 or value > best:
-            best, ties = value, 0
-        if value == best:
-            ties += 1
-        if found == card and taken == captured:
-            score = value
-        found, taken = next_move(rules, game, found, taken)
-    if moves == 0:  # it holds no legal card: cannot be
-        return 0.0
-    return noise / moves + ((1.0 - noise) / ties if score == best else 0.0)
+def last_side(rules: Any, game: Any) -> int:
+    """Return the side that took cards last in the plays that a record holds; NOBODY if none did."""
+    players = int(rules["players"])
+    owned = NONE
+    for side in range(int(rules["sides"])):
+        owned |= game["piles"][side]
+    for k in range(signed(game["plays"]) - 1, -1, -1):
+        if game["captured"][k] != NONE or owned & bit(int(game["cards"][k])) != NONE:
+            return side_of(rules, (first_player(rules, game) + k) % players)
+    return side_of(rules, int(game["dealer"])) if owned != NONE else NOBODY  # the dealer's bonus
 
 
 @kernel
-def likelihood(rules: Any, world: Any, past: Any, observer: int, noise: float) -> float:
-    """Return how likely the plays of the other seats since the last deal are, if they held what `world` says.
+def take_back(rules: Any, game: Any) -> None:
+    """Take back the last play of a record, made since hands were last dealt; the sweeps stay as they are."""
+    k = signed(game["plays"]) - 1
+    players = int(rules["players"])
+    seat = (first_player(rules, game) + k) % players
+    side = side_of(rules, seat)
+    card, captured = bit(int(game["cards"][k])), game["captured"][k]
+    game["piles"][side] &= ~(captured | card)  # a laid card is in no pile
+    game["table"] = game["table"] & ~card | captured
+    game["hands"][seat] |= card
+    game["played"][seat] &= ~card
+    game["plays"] = k
+    game["seat"] = seat
+    game["card"] = NOBODY
+    game["chosen"] = NONE
+    game["stage"] = PLAYING
+    game["last"] = last_side(rules, game)
+
+
+@kernel
+def plays_since_deal(rules: Any, game: Any) -> int:
+    """Return the number of plays since hands were last dealt, of those that the record holds."""
+    held = 0
+    for seat in range(int(rules["players"])):
+        held += hand_count(game, seat)
+    return min(signed(rules["players"]) * signed(rules["hand_size"]) - held, signed(game["plays"]))
+
+
+@kernel
+def likelihood(rules: Any, worlds: Any, at: int, past: Any, observer: int, model: int, noise: float) -> float:
+    """Return how likely the plays of the other seats since the last deal are, if they held what worlds[at] says.
 
     Args:
-        rules: RULES record.
-        world: GAME record that holds every card, no play in progress.
-        past: GAME record, working space: the plays are taken back in it.
+        rules: RULES[1].
+        worlds: GAME[N], with every card.
+        at: the world.
+        past: GAME[1], working space: the plays are taken back in it.
         observer: the seat whose own plays say nothing.
+        model: address of the policy that the other seats follow.
         noise: probability that a seat errs.
     """
-    players = int(rules["players"])
-    held = 0
-    for seat in range(players):
-        held += hand_count(world, seat)
-        past["hands"][seat] = world["hands"][seat]
-    past["table"] = world["table"]
-    past["chosen"] = NONE
-    past["card"] = NOBODY
-    past["stage"] = world["stage"]
-    plays = signed(world["plays"])
-    since = min(players * signed(rules["hand_size"]) - held, plays)
+    past[0] = worlds[at]
+    game = past[0]
     result = 1.0
-    for k in range(plays - 1, plays - since - 1, -1):
-        card, captured = int(world["cards"][k]), world["captured"][k]
-        seat = (first_player(rules, world) + k) % players
-        past["table"] = past["table"] & ~bit(card) | captured
-        past["hands"][seat] |= bit(card)
-        past["seat"] = seat
-        if seat != observer:
-            result *= likelihood_of_move(rules, past, card, captured, noise)
+    for _ in range(plays_since_deal(rules[0], worlds[at])):
+        take_back(rules[0], game)
+        if int(game["seat"]) == observer:
+            continue
+        k = int(game["plays"])
+        errs = noise / count_moves(rules[0], game)
+        call_policy(model, rules, past, 0)
+        meant = int(game["card"]) == int(game["cards"][k]) and game["chosen"] == game["captured"][k]
+        result *= errs + (1.0 - noise if meant else 0.0)
     return result
 
 
 @kernel
-def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, noise: float) -> None:
+def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, model: int, noise: float) -> None:
     """Fill a pool of worlds, and the sums of their weights up to each of them.
 
     Args:
@@ -90,6 +105,7 @@ def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, noise: 
         pool: GAME[K], written.
         past: GAME[1], working space.
         weights: float64[K], written: ascending, the last the sum of all.
+        model: address of the policy that the other seats follow.
         noise: probability that a seat errs.
     """
     observer = int(root[0]["seat"])
@@ -98,7 +114,7 @@ def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, noise: 
         pool[k] = root[0]
         fill(rules[0], pool[k])
         root[0]["rng"] = pool[k]["rng"]
-        total += likelihood(rules[0], pool[k], past[0], observer, noise)
+        total += likelihood(rules, pool, k, past, observer, model, noise)
         weights[k] = total
 
 
@@ -122,11 +138,13 @@ class Pool:
     Args:
         model: one of MODELS; without a model the pool is empty.
         noise: probability that a seat errs.
+        size: number of worlds.
     """
 
-    def __init__(self, model: str, noise: float) -> None:
-        size = 0 if model == "none" else POOL
+    def __init__(self, model: str, noise: float, size: int) -> None:
+        self.model = model
         self.noise = noise
+        size = 0 if model == "none" else size
         self.worlds = np.zeros(size, GAME)
         self.weights = np.zeros(size)
         self._past = np.zeros(1, GAME)
@@ -142,7 +160,8 @@ class Pool:
         if len(self.worlds):
             begin = root.copy()
             begin["rng"] = seed
-            draw_pool(rules.record, begin, self.worlds, self._past, self.weights, self.noise)
+            model = ROLLOUTS[self.model].address
+            draw_pool(rules.record, begin, self.worlds, self._past, self.weights, model, self.noise)
             if self.weights[-1] <= 0:  # the model says that what was seen cannot be: every world is as good
                 self.weights[:] = np.arange(1, len(self.weights) + 1)
         return self.worlds, self.weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,7 @@ class IsmctsSettings(Settings):
         trees: one tree (a single observer), or one for each seat (many observers).
         inference: model of the other seats by which worlds are weighted.
         noise: how often it errs.
+        pool: number of weighted worlds that are drawn for a search with inference.
         threads: trees grown side by side, whose counts are added up (root parallelisation); iterations are shared.
     """
 
@@ -49,6 +51,7 @@ class IsmctsSettings(Settings):
     trees: str = word("one", ("one", "many"))
     inference: str = word("none", MODELS)
     noise: float = number(0.2, 0.0, 1.0)
+    pool: int = number(512, 1, 1_000_000)
     threads: int = number(1, 1, MOST_THREADS)
 
 
@@ -61,10 +64,11 @@ class _Space:
         self.world = np.zeros(1, GAME)
         self.roots = np.zeros(MOST_ROOTS if settings.trees == "many" else 1, ROOT)
         self.search = np.zeros(1, SEARCH)
-        self.pool = Pool(settings.inference, settings.noise)
+        self.pool = Pool(settings.inference, settings.noise, settings.pool)
 
     def grow(self, rules: Rules, root: Records, seed: int) -> int:
         """Grow new trees; return the iterations."""
+        begin = time.perf_counter()
         settings, search = self.settings, self.search
         clear_root(self.nodes)
         self.world["rng"] = seed
@@ -80,7 +84,7 @@ class _Space:
         def run(iterations: int) -> None:
             iterate(rules.record, root, pool, weights, self.world, self.nodes, self.roots, search, iterations)
 
-        return run_for(settings.budget, run, settings.threads)
+        return run_for(settings.budget, run, begin, settings.threads)
 
     def moves(self) -> dict[tuple[int, int], tuple[int, float]]:
         """Return visits and summed rewards of the root's moves, by card and what it captures."""

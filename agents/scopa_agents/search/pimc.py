@@ -8,6 +8,7 @@ in Game Tree Search", 2010).
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,7 @@ class PimcSettings(Settings):
         epsilon: share of random moves in playouts.
         inference: model of the other seats by which worlds are weighted.
         noise: how often it errs.
+        pool: number of weighted worlds that are drawn for a search with inference.
         threads: how many work on worlds side by side.
     """
 
@@ -50,6 +52,7 @@ class PimcSettings(Settings):
     epsilon: float = number(0.3, 0.0, 1.0)
     inference: str = word("none", MODELS)
     noise: float = number(0.2, 0.0, 1.0)
+    pool: int = number(512, 1, 1_000_000)
     threads: int = number(1, 1, MOST_THREADS)
 
 
@@ -63,10 +66,11 @@ class _Space:
         self.moves = np.zeros(MOST_MOVES, MOVE)
         self.memory = np.zeros(MEMORY, ENTRY)
         self.counts = np.array([0, settings.positions])
-        self.pool = Pool(settings.inference, settings.noise)
+        self.pool = Pool(settings.inference, settings.noise, settings.pool)
 
     def judge(self, rules: Rules, root: Records, moves: Records, seed: int) -> tuple[Floats, int]:
         """Return the summed values of the moves, float64[M], and the number of worlds."""
+        begin = time.perf_counter()
         settings = self.settings
         root["rng"] = seed
         pool, weights = self.pool.draw(rules, root, seed)
@@ -91,7 +95,7 @@ class _Space:
                 settings.epsilon,
             )
 
-        return totals, run_for(settings.budget, run, settings.threads)
+        return totals, run_for(settings.budget, run, begin, settings.threads)
 
 
 class PimcAgent(ViewSearchAgent):
