@@ -31,6 +31,9 @@ app.command("scopa_env.commands:check_records_command", name="check-records", he
 app.command("scopa_env.commands:show_command", name="show", help="Show a position and its legal moves.")
 app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
+app.command(
+    "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
+)
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")
