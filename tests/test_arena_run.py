@@ -395,8 +395,7 @@ def test_an_agent_that_sees_everything_gets_a_copy() -> None:
 
         def act_game(self, game: Game) -> Any:
             move = game.legal_moves[0]
-            while not game.round_over:
-                game.push(game.legal_moves[0])
+            game.records["hands"] = 0
             game.records["points"] = 30
             return move
 

@@ -80,4 +80,4 @@ def _single(margins: Floats, deal: float) -> float:
     """
     within = float(margins.var(axis=0, ddof=1).mean())
     between = float(margins.mean(axis=0).var()) - (within - deal) / len(margins)
-    return within + max(between, 0.0)
+    return within + between
