@@ -65,7 +65,7 @@ def leaves(view: View) -> Move:
 
 
 def dawdles(view: View) -> Move:
-    return _unless(view, lambda: time.sleep(0.2))
+    return _unless(view, lambda: time.sleep(0.8))
 
 
 def babbles(view: View) -> Any:

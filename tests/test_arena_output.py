@@ -98,6 +98,7 @@ def test_names_fit_beside_an_axis() -> None:
     path = "learned:runs/2026-01-01/ppo-with-very-many-words-in-its-name/policy"
     names = ["greedy", *(f"{path}-{k}.safetensors" for k in range(3)), "a" * 300, "a" * 301]
     found = labels(names)
+    assert labels(["learned:runs/ppo/policy.safetensors"]) == ["learned:runs/ppo/\npolicy.safetensors"]
     assert len(set(found)) == len(names)
     for name in found:
         assert len(name.splitlines()) <= LINES

@@ -100,7 +100,7 @@ def test_an_agent_handed_in_without_seed_keeps_its_state() -> None:
 
 
 def test_the_null_check() -> None:
-    result = play("greedy", arena_agents.first, null=True, deals=400)
+    result = play("greedy", arena_agents.first, null=True, deals=100)
     null = {one.a: one for one in result.pairings if one.a == one.b}
     assert set(null) == {"greedy", "first"}
     assert null["greedy"].low < 0 < null["greedy"].high
@@ -267,7 +267,7 @@ def test_an_unfinished_file_shows_what_it_has(tmp_path: Path) -> None:
 
 # agents that fail
 
-DEALS = 20
+DEALS = 9
 
 
 def guilty(result: Tournament) -> list[tuple[int, int]]:
@@ -285,19 +285,19 @@ def troublesome() -> list[tuple[int, int]]:
         ("raises", "agent 'raises' failed: ZeroDivisionError: division by zero"),
         ("leaves", "agent 'leaves' failed: SystemExit: 3"),
         ("exits", "ended its process, with status 3"),
-        ("sleeps", "took more than 0.3 s for a move; its process was killed"),
-        ("loops", "took more than 0.3 s for a move; its process was killed"),
-        ("dawdles", "agent 'dawdles': took 0.2"),
+        ("sleeps", "took more than 0.6 s for a move; its process was killed"),
+        ("loops", "took more than 0.6 s for a move; its process was killed"),
+        ("dawdles", "agent 'dawdles': took 0.8"),
         ("babbles", "agent 'babbles': 'nonsense' is no move"),
         ("cheats", "agent 'cheats': move "),
     ],
 )
 def test_an_agent_that_fails_forfeits_that_game_and_the_run_goes_on(name: str, error: str, tmp_path: Path) -> None:
-    limits = {"hard_limit": 0.3} if name in ("sleeps", "loops") else {}
-    limits |= {"move_limit": 0.1} if name == "dawdles" else {}
+    limits = {"hard_limit": 0.6} if name in ("sleeps", "loops") else {}
+    limits |= {"move_limit": 0.4} if name == "dawdles" else {}
     result = play(f"arena_agents:{name}", against="arena_agents:last", deals=DEALS, jobs=2, **limits)
     good = play(arena_agents.first, against=arena_agents.last, deals=DEALS)
-    assert 2 <= len(result.forfeits) < 20
+    assert 1 <= len(result.forfeits) < 10
     assert guilty(result) == troublesome()
     margins = result.tallies[name, "last"].margins
     expected = good.tallies["first", "last"].margins.copy()
@@ -328,14 +328,14 @@ def test_the_margin_of_a_forfeit_can_be_chosen_and_counts_for_the_other() -> Non
         ("TroubleOnArrays", {}, "agent 'trouble on arrays' failed: RuntimeError: trouble"),
         ("IllegalOnArrays", {}, "agent 'illegal on arrays': action 99 is illegal"),
         ("ExitsOnArrays", {"jobs": 1}, "ended its process, with status 3"),
-        ("SleepsOnArrays", {"hard_limit": 0.5}, "took more than 0.5 s for a move"),
+        ("SleepsOnArrays", {"hard_limit": 0.8}, "took more than 0.8 s for a move"),
     ],
 )
 def test_of_many_games_only_those_at_fault_are_forfeited(agent: str, settings: dict[str, Any], error: str) -> None:
     result = play(f"arena_agents:{agent}", against="arena_agents:FirstOnArrays", deals=DEALS, **settings)
     twin = play("arena_agents:FirstOnArrays", against="arena_agents:FirstOnArrays", deals=DEALS)
     expected = twin.tallies["first on arrays", "first on arrays"].margins.copy()
-    assert 2 <= len(result.forfeits) < 20
+    assert 1 <= len(result.forfeits) < 10
     for forfeit in result.forfeits:
         assert forfeit["error"].startswith(error)
         game = GameRecord.from_json(json.dumps(forfeit["record"])).replay()
@@ -395,8 +395,7 @@ def test_an_agent_that_sees_everything_gets_a_copy() -> None:
 
         def act_game(self, game: Game) -> Any:
             move = game.legal_moves[0]
-            while not game.round_over:
-                game.push(game.legal_moves[0])
+            game.records["hands"] = 0
             game.records["points"] = 30
             return move
 
@@ -435,16 +434,16 @@ def test_compilation_is_not_counted() -> None:
         warm = False
 
         def warm_up(self, rules: Any) -> None:
-            time.sleep(0.2)
+            time.sleep(0.5)
             self.warm = True
 
         def act(self, view: Any) -> Any:
             if not self.warm:
-                time.sleep(0.2)
+                time.sleep(0.5)
             return view.legal_moves[0]
 
     result = duel(Compiles(), "random", deals=3)
-    assert result.slow_seconds < 0.1
+    assert result.slow_seconds < 0.4
 
 
 # arguments

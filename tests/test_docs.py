@@ -16,7 +16,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").r
 MODULES = ("scopa_env.game", "scopa_env.aec", "scopa_env.single")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/notation.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/arena.md", "docs/environments.md", "docs/notation.md"])
 def test_the_examples_of_the_pages(page: str) -> None:
     found = doctest.testfile(str(ROOT / page), module_relative=False)
     assert found.attempted > 5

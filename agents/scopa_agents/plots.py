@@ -5,10 +5,10 @@ matplotlib is imported when the first picture is drawn; it comes with the extra 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,20 @@ def labels(names: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for name in names:
-        lines = [name[i : i + LINE] for i in range(0, len(name), LINE)] if " " not in name else wrap(name, LINE)
+        lines = _lines(name)
         label = "\n".join(lines if len(lines) <= LINES else [f"…{lines[-LINES][1:]}", *lines[1 - LINES :]])
         found.append(f"{label} #{len(found) + 1}" if label in found else label)
     return found
+
+
+def _lines(name: str) -> list[str]:
+    """Break a name, after a space or a sign between its parts where there is one."""
+    lines = [""]
+    for part in re.findall(rf"[^ :/,]{{1,{LINE - 1}}}[ :/,]?|[ :/,]", name):
+        if len(lines[-1]) + len(part) > LINE:
+            lines.append("")
+        lines[-1] += part
+    return [line.strip() for line in lines]
 
 
 def signed(value: float, digits: int) -> str:

@@ -1,10 +1,11 @@
 """One scale for all agents of a tournament: the Bradley-Terry model, as Elo.
 
 Agent i beats agent j with probability p_i / (p_i + p_j); a draw counts as half a win for both.  The strengths p are the
-maximum-likelihood estimate by the MM algorithm of Hunter (2004), "MM algorithms for generalized Bradley-Terry models",
-Annals of Statistics 32, 384-406, equation (3): p_i <- W_i / sum_j n_ij / (p_i + p_j).  One drawn game between every two
-agents is added to those that were played: that ties all of them together and keeps the rating of one that has won, or
-lost, everything finite.  Elo is 400 log10 p, with a mean of zero over the agents.
+maximum-likelihood estimate, for which W_i = sum_j n_ij p_i / (p_i + p_j) (Hunter, 2004, "MM algorithms for generalized
+Bradley-Terry models", Annals of Statistics 32, 384-406).  It is found by Newton's method on the logarithms, where the
+likelihood is concave; the MM algorithm of that paper takes thousands of rounds where one agent wins nearly everything.
+One drawn game between every two agents is added to those that were played: that ties all of them together and keeps the
+rating of one that has won, or lost, everything finite.  Elo is 400 log10 p, with a mean of zero over the agents.
 
 The intervals are percentiles of a bootstrap over deals (Efron and Tibshirani, 1993): a deal is drawn with all its games
 in all pairings, since they share its luck.
@@ -29,7 +30,7 @@ RESAMPLES = 1000
 MOST_GROUPS = 2000
 """More deals than these are drawn in groups of neighbours, which are as independent as they are."""
 
-_MOST_ROUNDS = 20_000
+_MOST_ROUNDS = 500
 _PRECISION = 1e-9  # of the natural logarithms of the strengths
 
 
@@ -66,18 +67,18 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
         return np.zeros(wins.shape[:-1])
     wins = wins + PRIOR_DRAWS / 2 * (1 - np.eye(count))
     games = wins + wins.swapaxes(-1, -2)
-    won = wins.sum(axis=-1)
-    logs = np.zeros(won.shape) if start is None else np.broadcast_to(start, won.shape).copy()
+    logs = np.zeros(wins.shape[:-1]) if start is None else np.broadcast_to(start, wins.shape[:-1]).copy()
     for _ in range(_MOST_ROUNDS):
-        strength = np.exp(logs)
-        against = games / (strength[..., :, None] + strength[..., None, :])
-        following = np.log(won) - np.log(against.sum(axis=-1))
-        following -= following.mean(axis=-1, keepdims=True)
-        moved = float(np.abs(following - logs).max())
-        logs = following
-        if moved < _PRECISION:
+        expected = 1 / (1 + np.exp(logs[..., None, :] - logs[..., :, None]))  # of the row against the column
+        slope = (wins - games * expected).sum(axis=-1)
+        weight = games * expected * (1 - expected)
+        bend = weight.sum(axis=-1)[..., None] * np.eye(count) - weight
+        step = np.linalg.solve(bend + 1 / count, slope[..., None])[..., 0]  # 1 / count: the mean stays zero
+        largest = np.abs(step).max(axis=-1, keepdims=True)
+        logs += step / np.maximum(largest, 1)
+        if largest.max() < _PRECISION:
             break
-    return logs
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
 
 
 Scores = Mapping[tuple[str, str], tuple[Ints, Floats]]

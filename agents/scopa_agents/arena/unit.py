@@ -152,7 +152,7 @@ class UnitPlayer:
         self._plan = seatings(self._rules)
         self._watch = watch
         self._made: dict[tuple[str, int], AnyAgent] = {}
-        self._warm: set[int] = set()
+        self._warm: set[object] = set()
         warm_up_engine(self._rules)
 
     def play_together(self, unit: Unit) -> list[GameResult]:
@@ -222,7 +222,7 @@ class UnitPlayer:
 
     def _warm_up(self, agent: AnyAgent, spec: Spec, role: int) -> None:
         """Let an agent compile what it runs, once, so that no compilation is counted as thinking."""
-        key = hash((spec, role)) if isinstance(spec, str) else id(spec)
+        key: object = (spec, role) if isinstance(spec, str) else id(spec)
         if key not in self._warm:
             self._warm.add(key)
             warm_up = getattr(agent, "warm_up", None)

@@ -34,7 +34,7 @@ Task = tuple[Unit, tuple[tuple[int, int], ...] | None]
 """A unit, and the games (deal, seating) of it to be played one by one; None: the whole block at the same time."""
 
 
-class WorkerError(RuntimeError):
+class WorkerError(ChildProcessError):
     """A worker process ended, and no agent was at fault."""
 
 
