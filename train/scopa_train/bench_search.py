@@ -73,6 +73,8 @@ MEASURES = (
         time.perf_counter,
     ),
     Measure("pimc, scopa", "worlds", lambda: search_worlds("200", "scopa")),
+    Measure("pimc, scopa, playouts by greedy", "worlds", lambda: search_worlds("200,rollout=greedy", "scopa")),
+    Measure("pimc, scopone_scientifico", "worlds", lambda: search_worlds("50", "scopone_scientifico")),
     Measure("pimc, scopa, wall time", "worlds", lambda: search_worlds("800", "scopa"), time.perf_counter),
     Measure(
         "pimc, scopa, two threads, wall time",

@@ -22,6 +22,9 @@ from scopa_env.rules import Rules
 MODELS = ("none", *ROLLOUTS)
 """Models of the other seats: none, or that they play by a policy of ROLLOUTS."""
 
+KEPT = 0.25
+"""Share of a pool's worlds that its weights must be worth at least."""
+
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -96,6 +99,44 @@ def likelihood(rules: Any, worlds: Any, at: int, past: Any, observer: int, model
 
 
 @kernel
+def effective_size(weights: Any, power: float) -> float:
+    """Return how many equal weights would be worth as much (Kish): (sum w)^2 / sum w^2, of weights to a power.
+
+    Args:
+        weights: float64[K], logarithms.
+        power: their exponent.
+    """
+    top = weights[0]
+    for k in range(len(weights)):
+        top = max(top, weights[k])
+    total, squares = 0.0, 0.0
+    for k in range(len(weights)):
+        weight = np.exp(power * (weights[k] - top))
+        total += weight
+        squares += weight * weight
+    return total * total / squares
+
+
+@kernel
+def accumulate(weights: Any) -> None:
+    """Turn logarithms of weights into ascending sums, float64[K], in place.
+
+    The weights are flattened, by exponents 1, 1/2, 1/4 .., until they are worth KEPT of the worlds: long histories
+    would leave hardly more than one.
+    """
+    power = 1.0
+    while effective_size(weights, power) < KEPT * len(weights):
+        power /= 2.0
+    top = weights[0]
+    for k in range(len(weights)):
+        top = max(top, weights[k])
+    total = 0.0
+    for k in range(len(weights)):
+        total += np.exp(power * (weights[k] - top))
+        weights[k] = total
+
+
+@kernel
 def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, model: int, noise: float) -> None:
     """Fill a pool of worlds, and the sums of their weights up to each of them.
 
@@ -106,16 +147,15 @@ def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, model: 
         past: GAME[1], working space.
         weights: float64[K], written: ascending, the last the sum of all.
         model: address of the policy that the other seats follow.
-        noise: probability that a seat errs.
+        noise: probability that a seat errs, above 0.
     """
     observer = int(root[0]["seat"])
-    total = 0.0
     for k in range(len(pool)):
         pool[k] = root[0]
         fill(rules[0], pool[k])
         root[0]["rng"] = pool[k]["rng"]
-        total += likelihood(rules, pool, k, past, observer, model, noise)
-        weights[k] = total
+        weights[k] = np.log(likelihood(rules, pool, k, past, observer, model, noise))
+    accumulate(weights)
 
 
 @kernel
@@ -162,6 +202,4 @@ class Pool:
             begin["rng"] = seed
             model = ROLLOUTS[self.model].address
             draw_pool(rules.record, begin, self.worlds, self._past, self.weights, model, self.noise)
-            if self.weights[-1] <= 0:  # the model says that what was seen cannot be: every world is as good
-                self.weights[:] = np.arange(1, len(self.weights) + 1)
         return self.worlds, self.weights

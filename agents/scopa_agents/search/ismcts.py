@@ -47,10 +47,10 @@ class IsmctsSettings(Settings):
     rollout: str = word("greedy", tuple(ROLLOUTS))
     epsilon: float = number(0.3, 0.0, 1.0)
     others: str = word("tree", ("tree", *ROLLOUTS))
-    exploration: float = number(2.0, 0.0, 1000.0)
+    exploration: float = number(4.0, 0.0, 1000.0)
     trees: str = word("one", ("one", "many"))
     inference: str = word("none", MODELS)
-    noise: float = number(0.2, 0.0, 1.0)
+    noise: float = number(0.2, 0.01, 1.0)
     pool: int = number(512, 1, 1_000_000)
     threads: int = number(1, 1, MOST_THREADS)
 

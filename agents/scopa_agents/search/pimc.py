@@ -3,7 +3,8 @@
 W worlds that agree with what the seat knows are drawn, in each every move is judged with open cards, and the move with
 the best mean is played (Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001; what that
 cannot see: Long, Sturtevant, Buro and Furtak, "Understanding the Success of Perfect Information Monte Carlo Sampling
-in Game Tree Search", 2010).
+in Game Tree Search", 2010).  The worlds are spent in rounds of equal length, after each of which the better half of the
+moves is kept (sequential halving: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", 2013).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scopa_agents.search.alphabeta import ENTRY, FRAME, MOST_MOVES, MOST_PLIES, 
 from scopa_agents.search.base import ViewSearchAgent, Workspaces, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_agents.search.settings import MOST_THREADS, Settings, number, parse_settings, settings_text, word
+from scopa_agents.search.settings import MOST_THREADS, Budget, Settings, number, parse_settings, settings_text, word
 from scopa_agents.search.worlds import judge_worlds
 from scopa_env.actions import Move
 from scopa_env.engine.state import GAME, Records
@@ -48,10 +49,10 @@ class PimcSettings(Settings):
 
     solve: int = number(6, 0, 40)
     positions: int = number(1_000_000, 1, 1_000_000_000)
-    rollout: str = word("greedy", tuple(ROLLOUTS))
-    epsilon: float = number(0.3, 0.0, 1.0)
+    rollout: str = word("expert", tuple(ROLLOUTS))
+    epsilon: float = number(0.0, 0.0, 1.0)
     inference: str = word("none", MODELS)
-    noise: float = number(0.2, 0.0, 1.0)
+    noise: float = number(0.2, 0.01, 1.0)
     pool: int = number(512, 1, 1_000_000)
     threads: int = number(1, 1, MOST_THREADS)
 
@@ -68,22 +69,26 @@ class _Space:
         self.counts = np.array([0, settings.positions])
         self.pool = Pool(settings.inference, settings.noise, settings.pool)
 
-    def judge(self, rules: Rules, root: Records, moves: Records, seed: int) -> tuple[Floats, int]:
-        """Return the summed values of the moves, float64[M], and the number of worlds."""
-        begin = time.perf_counter()
-        settings = self.settings
-        root["rng"] = seed
-        pool, weights = self.pool.draw(rules, root, seed)
-        totals = np.zeros(len(moves))
+    def begin(self, rules: Rules, root: Records, seed: int) -> None:
+        """Get ready for a search from GAME[1]."""
+        self.rules = rules
+        self.root = root.copy()
+        self.root["rng"] = seed
+        self.worlds, self.weights = self.pool.draw(rules, self.root, seed)
+
+    def judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
+        """Return the summed values of moves, float64[M], and the number of worlds."""
+        settings, rules = self.settings, self.rules
+        listed, totals = moves.copy(), np.zeros(len(moves))
 
         def run(worlds: int) -> None:
             judge_worlds(
                 rules.record,
-                root,
-                pool,
-                weights,
+                self.root,
+                self.worlds,
+                self.weights,
                 self.games,
-                moves,
+                listed,
                 totals,
                 self.frames,
                 self.moves,
@@ -95,7 +100,7 @@ class _Space:
                 settings.epsilon,
             )
 
-        return totals, run_for(settings.budget, run, begin, settings.threads)
+        return totals, run_for(budget, run, begin, settings.threads)
 
 
 class PimcAgent(ViewSearchAgent):
@@ -106,7 +111,7 @@ class PimcAgent(ViewSearchAgent):
         seed: seed of its random choices.
 
     Attributes:
-        worlds: worlds of the last search.
+        worlds: worlds in which the last search judged the move that it chose.
     """
 
     kind = "pimc"
@@ -118,13 +123,35 @@ class PimcAgent(ViewSearchAgent):
         super().__init__(f"{self.kind}:{settings_text(self.settings)}", seed)
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
-        """Return the move with the best mean."""
+        """Return the move with the best mean of those that are left after all rounds but the last."""
+        begin = time.perf_counter()
         if self._spaces is None:
             self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)
+        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
+        self._spaces.each(lambda space, seed: space.begin(rules, records, seed), seeds)
         listed = np.zeros(len(moves), MOVE)
         listed["card"] = [move.card for move in moves]
         listed["captured"] = [move.mask for move in moves]
-        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
-        found = self._spaces.each(lambda space, seed: space.judge(rules, records.copy(), listed.copy(), seed), seeds)
-        self.worlds = sum(worlds for _, worlds in found)
-        return moves[int(np.argmax(sum(totals for totals, _ in found)))]
+        self.worlds = 0
+        return moves[self._best(listed, begin)]
+
+    def _best(self, moves: Records, begin: float) -> int:
+        """Return the place of the best move."""
+        totals = np.zeros(len(moves))
+        active = np.arange(len(moves))
+        rounds = max(1, (len(moves) - 1).bit_length())
+        for turn in range(rounds):
+            budget = self.settings.budget.part(turn, rounds, len(moves) / len(active))
+            values, worlds = self._judge(moves[active], budget, begin)
+            totals[active] += values
+            self.worlds += worlds
+            active = active[np.argsort(-totals[active], kind="stable")]
+            if turn < rounds - 1:
+                active = np.sort(active[: -(-len(active) // 2)])
+        return int(active[0])
+
+    def _judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
+        """Return the summed values of moves and the number of worlds, of all threads."""
+        assert self._spaces is not None
+        found = self._spaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.settings.threads))
+        return np.sum([values for values, _ in found], axis=0), sum(worlds for _, worlds in found)

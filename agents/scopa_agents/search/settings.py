@@ -26,7 +26,7 @@ class Budget:
     """
 
     iterations: int | None = None
-    milliseconds: int | None = None
+    milliseconds: float | None = None
 
     @classmethod
     def parse(cls, text: str, unit: str) -> Budget:
@@ -42,8 +42,15 @@ class Budget:
             raise ValueError(f"{text!r}: allowed are {allowed}")
         return cls(None, int(found[1])) if found[2] else cls(int(found[1]))
 
+    def part(self, number: int, rounds: int, factor: float) -> Budget:
+        """Return the budget of round `number` of `rounds` equal ones, times `factor`; of a time, up to its end."""
+        if self.iterations is None:
+            assert self.milliseconds is not None
+            return Budget(None, self.milliseconds * (number + 1) / rounds)
+        return Budget(max(1, round(self.iterations / rounds * factor)))
+
     def __str__(self) -> str:
-        return f"{self.milliseconds}ms" if self.iterations is None else str(self.iterations)
+        return f"{self.milliseconds:g}ms" if self.iterations is None else str(self.iterations)
 
 
 def number(default: float, low: float, high: float) -> Any:
