@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,8 @@ from scopa_agents.arena import (
 )
 from scopa_env import AgentError, IllegalAction, Move, Rules, View, make_agent
 from scopa_env.engine.state import GAME
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
 @pytest.mark.parametrize(
@@ -132,6 +137,20 @@ def test_random_scopone_is_as_published() -> None:
     shares, _ = study(60_000, seed=3, threads=1)
     for found, expected in zip(shares, INDEPENDENT[1:4], strict=True):
         assert abs(found - expected) < 3 * (0.2**2 + 0.08**2) ** 0.5
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_figures_run(tmp_path: Path) -> None:
+    """Those that play with agents, on a few deals: what they print is in docs/benchmarks.md."""
+    for command, said in (
+        (["scopone_study.py", "--deals", "1000", "--games", "2", "--out", str(tmp_path / "s.jsonl")], "tournament"),
+        (["points_lost.py", "random", "mcts_cheating:50", "--deals", "3"], "| mcts_cheating:50 |"),
+        (["solver_reach.py", "--games", "2", "--positions", "100000"], "| scopone | 12 | 2 of 2 |"),
+    ):
+        done = subprocess.run(
+            [sys.executable, str(BENCHMARKS / command[0]), *command[1:]], capture_output=True, text=True, check=True
+        )
+        assert said in done.stdout
 
 
 def test_json() -> None:

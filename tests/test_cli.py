@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers import ALL_PRESETS
+from helpers import ALL_PRESETS, play_randomly
+from scopa_env import Game
 from scopa_env.presets import PRESETS, source_of
+from scopa_env.record import GameRecord, write_records
 from scopa_env.rules import FIELD_NAMES
 
 CASES = Path(__file__).parent / "cases" / "rules.yaml"
@@ -168,6 +171,14 @@ WRONG = [
     ("rules", "scopa:sweep_points=0,cards_points=0,coins_points=0,settebello_points=0,primiera_points=0"),
     ("show", "scopa -/- - " + "7d" * 45 + " -/- 0/0 - - 0"),
     ("play", "--against", "nobody"),
+    ("play", "--against", "mcts_cheating:10"),
+    ("play", "--against", "ismcts:0"),
+    ("arena", "greedy", "pimc:10,rollout=best"),
+    ("solve", "nothing"),
+    ("solve", "no/such/file.toml"),
+    ("solve", "scopa 7d3c5s/?3 2dFcRb4c ?30 -/- 0/0 0 - 1"),
+    ("solve", "scopa 7d3c5s/2s3s4s 2dFcRb4c ?30 -/- 0/0 0 - 1"),
+    ("bench", "search", "--moves", "1"),
     ("play", "--rules", "nope"),
     ("play", "--seat", "9"),
     ("bench", "nothing"),
@@ -194,6 +205,8 @@ def test_help_of_every_command() -> None:
         ("check-cases",),
         ("arena",),
         ("play",),
+        ("solve",),
+        ("bench", "search"),
         ("train",),
         *([("train", "ppo")] if find_spec("torch") else []),
         ("bench", "start"),
@@ -222,3 +235,41 @@ def test_bench_measures_every_way_of_playing(tmp_path: Path) -> None:
     assert all(name in done.stdout for name in ("AEC env", "Game.copy()"))
     wrong = scopa("bench", "--seconds", "0")
     assert (wrong.returncode, wrong.stderr) == (2, "scopa: seconds=0.0, repeats=5: allowed are numbers above 0\n")
+
+
+def test_bench_measures_search(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    done = scopa("bench", "search", "--seconds", "0.001", "--repeats", "1", "--moves", "3", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    content = json.loads(file.read_text())
+    assert all(rate > 0 for rate in content["per_second"].values())
+    assert any("ismcts:20ms" in name for name in content["time_kept"])
+
+
+def test_solve_shows_the_value_of_every_move() -> None:
+    game = Game("scopa", seed=2)
+    while len(game.plays) < 30:
+        game.push(game.legal_moves[0])
+    done = scopa("solve", game.text())
+    assert done.returncode == 0, done.stderr
+    assert all(game.move_text(move) in done.stdout for move in game.legal_moves)
+    assert "positions" in done.stdout
+
+
+def test_solve_reviews_a_recorded_game(tmp_path: Path) -> None:
+    game = Game("scopa:target=2", seed=1)
+    rng = random.Random(1)
+    while not game.match_over:
+        if game.round_over:
+            game.next_round()
+        play_randomly(game, rng)
+    file = tmp_path / "game.toml"
+    write_records(file, [GameRecord.from_game(game, ["Ada", "Bea"])])
+    done = scopa("solve", str(file))
+    assert done.returncode == 0, done.stderr
+    rounds = len(game.past) + 1
+    assert done.stdout.count("points lost") == rounds
+    assert "Bea" in done.stdout
+    short = scopa("solve", str(file), "--summary", "--plays-left", "6")
+    assert short.stdout.count("in the last 6 plays") == rounds
+    assert "Bea" not in short.stdout

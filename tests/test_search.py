@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
+from scopa_agents.arena import duel
 from scopa_agents.search.base import ViewSearchAgent
 from scopa_agents.search.inference import Pool, likelihood, pick, take_back
 from scopa_agents.search.ismcts import CheatingMctsAgent, IsmctsAgent
@@ -373,6 +374,23 @@ def test_likelihoods_are_those_of_going_back(text: str) -> None:
         assert found == pytest.approx(expected_likelihood(game, observer, 0.2))
 
 
+def test_random_play_is_likely_where_there_are_few_moves() -> None:
+    """The weight of a world under random play: one over the number of legal moves, play by play."""
+    game = Game("scopa", seed=5)
+    game.push(game.legal_moves[0])
+    game.push(game.legal_moves[0])
+    view = game.view(game.seat)
+    worlds, sums = Pool("random", 0.2, 64).draw(view.rules, view.records, 1)
+    weights = np.diff(sums, prepend=0.0)
+    first = 0
+    for index in range(64):
+        records = copy_of(worlds[index : index + 1])
+        take_back_in(view.rules.record, records)
+        moves = len(Game.from_records(view.rules, records).legal_moves)
+        first = first or moves
+        assert weights[index] * moves == pytest.approx(weights[0] * first)
+
+
 def test_worlds_are_drawn_by_weight() -> None:
     weights = np.cumsum([1.0, 0.0, 3.0, 0.0])
     rng = np.random.default_rng(1)
@@ -444,3 +462,40 @@ def test_strength_needs_budget() -> None:
             hits += IsmctsAgent(settings, seed=1).act(game.view(game.seat)) in best
         found.append(hits)
     assert found[0] < found[1]
+
+
+def test_the_worlds_are_spent_in_rounds() -> None:
+    """Half of the moves stay after each round; those get twice as many worlds in the next."""
+    assert [Budget(90).part(turn, 3, factor) for turn, factor in enumerate((1, 2, 4))] == [
+        Budget(30),
+        Budget(60),
+        Budget(120),
+    ]
+    assert Budget(None, 90).part(0, 3, 1) == Budget(None, 30)
+    assert Budget(None, 90).part(2, 3, 4) == Budget(None, 90)
+    assert Budget(1).part(0, 4, 1) == Budget(1)
+    game = Game("scopa", seed=3, dealer=1)
+    assert len(game.legal_moves) == 4
+    agent = PimcAgent("100", seed=1)
+    agent.act(game.view(game.seat))
+    assert agent.worlds == 50 + 100
+
+
+def test_weights_keep_many_worlds() -> None:
+    """However long the history, the flattened weights are worth a quarter of the worlds."""
+    game = Game("scopone_scientifico", seed=1)
+    greedy = make_agent("greedy", 1)
+    while len(game.plays) < 24:
+        game.push(greedy.act(game.view(game.seat)))
+    view = game.view(game.seat)
+    for model in ("random", "greedy", "expert"):
+        _, sums = Pool(model, 0.05, 256).draw(view.rules, view.records, 1)
+        weights = np.diff(sums, prepend=0.0)
+        assert weights.sum() ** 2 / (weights**2).sum() >= 0.25 * 256
+
+
+@pytest.mark.parametrize("text", ["scopa", "escoba", "scopone_scientifico"])
+@pytest.mark.parametrize("spec", ["pimc:20", "ismcts:400"])
+def test_search_beats_greedy(spec: str, text: str) -> None:
+    result = duel(spec, "greedy", text, 40, seed=1)
+    assert result.low > 0

@@ -183,7 +183,7 @@ class Pool:
 
     def __init__(self, model: str, noise: float, size: int) -> None:
         self.model = model
-        self.noise = noise
+        self.noise = 1.0 if model == "random" else noise  # who plays at random errs always
         size = 0 if model == "none" else size
         self.worlds = np.zeros(size, GAME)
         self.weights = np.zeros(size)
