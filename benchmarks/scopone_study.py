@@ -39,8 +39,8 @@ INDEPENDENT = ("independent program, 435,197 deals", 45.13, 42.05, 12.82, 0.08)
 
 AGAINST_GREEDY = {
     "ismcts:4000": (66.6, 53.0),
-    "ismcts:4000,inference=greedy": (66.6, 53.0),
-    "pimc:4000": (66.6, 53.0),
+    "ismcts:4000,inference=expert": (66.6, 53.0),
+    "pimc:100": (66.6, 53.0),
     "mcts_cheating:4000": (91.8, 84.0),
 }
 """Against greedy: percent won as the dealer's team, and as the other, by the agent of theirs to compare with."""
