@@ -13,10 +13,12 @@ import scopa_env
 from make_docs import ROOT, generated
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-MODULES = ("scopa_env.game", "scopa_env.aec", "scopa_env.single")
+MODULES = ("scopa_agents.solve", "scopa_env.game", "scopa_env.aec", "scopa_env.single")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/arena.md", "docs/environments.md", "docs/notation.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{name}.md" for name in ("agents", "arena", "environments", "notation"))]
+)
 def test_the_examples_of_the_pages(page: str) -> None:
     found = doctest.testfile(str(ROOT / page), module_relative=False)
     assert found.attempted > 5

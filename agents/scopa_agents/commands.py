@@ -36,7 +36,7 @@ def arena_command(
     """Let agents play each other on duplicate deals: every deal once per rotation of the seats.
 
     Args:
-        agents: names (random, greedy, learned:FILE) or module:attribute.
+        agents: names (greedy, expert, pimc:100, ismcts:20ms, learned:FILE) or module:attribute.
         against: play everyone against this agent only, instead of all pairings.
         settings: how it is played.
         from_files: show what these files of earlier runs (--out) hold instead of playing.

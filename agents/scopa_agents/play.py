@@ -239,7 +239,8 @@ def play_command(
     """Play in the terminal, a move at a time; type help in the game for its commands.
 
     Args:
-        against: who plays the other seats: a name (random, greedy, learned:FILE) or module:attribute.
+        against: who plays the other seats: a name (greedy, expert, ismcts:20ms, learned:FILE) or
+            module:attribute.
         partner: who plays the other seats of your team, in team games; default: as the opponents.
         rules: a preset, or preset:field=value,field=value.
         seat: your seat, 0 .. players - 1 in playing order.

@@ -4,7 +4,7 @@
 >>> game = Game("scopa", seed=3, dealer=1)
 >>> solution = solve(game)
 >>> solution.value, [str(move) for move in solution.best]
-(0, ['FdxAc7s'])
+(2, ['FdxAc7s'])
 
 Nobody at the table knows that much, so a fair player loses points against it on every round; fewer is better.
 """
