@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import os
+import pickle
 import random
 from collections import Counter
 from typing import Any
@@ -38,7 +41,7 @@ SPECS = (
 )
 
 
-def agent_of(spec: str, seed: int | None = 1) -> ViewSearchAgent:
+def agent_of(spec: str, seed: int | None = 1) -> ViewSearchAgent[Any]:
     """Return a search agent."""
     agent = make_agent(spec, seed)
     assert isinstance(agent, ViewSearchAgent)
@@ -151,6 +154,32 @@ def test_moves_do_not_depend_on_hidden_cards(spec: str, text: str) -> None:
         assert agent.act(other.view(game.seat)) == move
 
 
+@pytest.mark.parametrize("spec", ["ismcts:60,threads=2,inference=greedy", "pimc:6,threads=2"])
+def test_copies_and_pickles_go_on_alike(spec: str) -> None:
+    """After a search, too: trees and threads stay behind, the random numbers go on."""
+    game = Game("scopa", seed=3, dealer=1)
+    view = game.view(game.seat)
+    agent = agent_of(spec)
+    agent.act(view)
+    twins = [copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))]
+    expected = [agent.act(view) for _ in range(4)]
+    for twin in twins:
+        assert [twin.act(view) for _ in range(4)] == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # that is what is tried
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    game = Game("scopa", seed=3, dealer=1)
+    view = game.view(game.seat)
+    agent = agent_of("ismcts:60,threads=2")
+    agent.act(view)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if game.is_legal(agent.act(view)) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_a_view_is_left_as_it_was() -> None:
     game = Game("scopa", seed=1)
     view = game.view(game.seat)
@@ -192,8 +221,7 @@ def test_a_time_is_a_budget() -> None:
 
 def moves_of(agent: IsmctsAgent) -> dict[tuple[int, int], tuple[int, float]]:
     """Return what the last search found at its root."""
-    assert agent._spaces is not None
-    return agent._spaces.spaces[0].moves()
+    return agent.workspaces.spaces[0].moves()
 
 
 def test_the_root_counts_every_iteration() -> None:
@@ -213,8 +241,7 @@ def test_the_tree_is_consistent() -> None:
     agent = IsmctsAgent("2000", seed=1)
     game = Game("scopa", seed=2)
     agent.act(game.view(game.seat))
-    assert agent._spaces is not None
-    space = agent._spaces.spaces[0]
+    space = agent.workspaces.spaces[0]
     used = int(space.search["used"][0])
     for at in range(used):
         node = space.nodes[at]
@@ -237,8 +264,7 @@ def test_many_observers_have_trees_by_hand() -> None:
     agent = IsmctsAgent("300,trees=many", seed=1)
     game = Game("scopa", seed=2)
     agent.act(game.view(game.seat))
-    assert agent._spaces is not None
-    space = agent._spaces.spaces[0]
+    space = agent.workspaces.spaces[0]
     taken = space.roots[space.roots["key"] != 0]
     assert 250 < len(taken) <= 300  # nearly all hands of 3 of 33 cards differ
     visits = 0
@@ -254,8 +280,7 @@ def test_a_full_tree_goes_on_counting() -> None:
     agent = IsmctsAgent("3000", seed=1)
     game = Game("escoba", seed=2)
     agent.act(game.view(game.seat))
-    assert agent._spaces is not None
-    space = agent._spaces.spaces[0]
+    space = agent.workspaces.spaces[0]
     space.nodes = space.nodes[:40]
     assert game.is_legal(agent.act(game.view(game.seat)))
     assert sum(visits for visits, _ in moves_of(agent).values()) == 3000

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -59,10 +60,15 @@ class Workspaces(Generic[W]):
     Args:
         make: makes the memory of one thread.
         threads: how many.
+
+    Attributes:
+        spaces: the memory, one for each thread.
+        process: id of the process that the threads belong to; a forked one has none of them.
     """
 
     def __init__(self, make: Callable[[], W], threads: int) -> None:
         self.spaces = [make() for _ in range(threads)]
+        self.process = os.getpid()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def each(self, work: Callable[[W, int], R], seeds: Sequence[int]) -> list[R]:
@@ -72,22 +78,47 @@ class Workspaces(Generic[W]):
         return list(self._pool.map(work, self.spaces, seeds))
 
 
-class SearchAgent(ABC):
+class SearchAgent(ABC, Generic[W]):
     """An agent that searches for its move, deterministic for a seed unless its budget is a time.
+
+    One search at a time: threads that play side by side need an agent each.  Copies and pickles start with working
+    memory of their own.
 
     Attributes:
         name: its kind and settings, such as ``ismcts:4000``.
+        threads: number of threads of a search.
     """
 
     name: str
 
-    def __init__(self, name: str, seed: int | None) -> None:
+    def __init__(self, name: str, threads: int, seed: int | None) -> None:
         self.name = name
+        self.threads = threads
+        self._workspaces: Workspaces[W] | None = None
         self.seed(seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_workspaces": None}
 
     def seed(self, seed: int | None) -> None:
         """Start the agent's random choices afresh."""
         self._rng = np.random.default_rng(seed)
+
+    @abstractmethod
+    def make_space(self) -> W:
+        """Return the working memory of one thread."""
+
+    @property
+    def workspaces(self) -> Workspaces[W]:
+        """The working memory of all threads."""
+        if self._workspaces is None or self._workspaces.process != os.getpid():
+            self._workspaces = Workspaces(self.make_space, self.threads)
+        return self._workspaces
+
+    def draw_seeds(self) -> list[int]:
+        """Return a seed for each thread."""
+        seeds: list[int] = self._rng.integers(0, 1 << 63, self.threads).tolist()
+        return seeds
 
     def decide(self, table: Table) -> Move:
         """Return a legal move of the seat to act; searches only where there is a choice."""
@@ -112,7 +143,7 @@ class SearchAgent(ABC):
         self.decide(game.view(game.seat))
 
 
-class ViewSearchAgent(SearchAgent):
+class ViewSearchAgent(SearchAgent[W]):
     """A search agent that sees what its seat sees."""
 
     def act(self, view: View) -> Move:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scopa_agents.search.base import SearchAgent, ViewSearchAgent, Workspaces, run_for
+from scopa_agents.search.base import SearchAgent, ViewSearchAgent, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
@@ -104,7 +104,7 @@ def _room(budget: Budget) -> int:
     return min(MOST_NODES, 4096 + NODES_PER_ITERATION * budget.iterations)
 
 
-class _TreeSearchAgent(SearchAgent):
+class _TreeSearchAgent(SearchAgent[_Space]):
     """What both agents of this module do.
 
     Attributes:
@@ -115,26 +115,27 @@ class _TreeSearchAgent(SearchAgent):
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         self.settings = parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations")
-        self._spaces: Workspaces[_Space] | None = None
         self.iterations = 0
-        super().__init__(f"{self.kind}:{settings_text(self.settings)}", seed)
+        super().__init__(f"{self.kind}:{settings_text(self.settings)}", self.settings.threads, seed)
+
+    def make_space(self) -> _Space:
+        """Return the working memory of one thread."""
+        return _Space(self.settings)
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with most visits."""
-        if self._spaces is None:
-            self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)
-        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
-        counts = self._spaces.each(lambda space, seed: space.grow(rules, records.copy(), seed), seeds)
+        found = self.workspaces
+        counts = found.each(lambda space, seed: space.grow(rules, records.copy(), seed), self.draw_seeds())
         self.iterations = sum(counts)
         total: dict[tuple[int, int], tuple[int, float]] = {}
-        for space in self._spaces.spaces:
+        for space in found.spaces:
             for move, (visits, reward) in space.moves().items():
                 before = total.get(move, (0, 0.0))
                 total[move] = before[0] + visits, before[1] + reward
         return move_of(*max(total, key=lambda move: total[move]))
 
 
-class IsmctsAgent(_TreeSearchAgent, ViewSearchAgent):
+class IsmctsAgent(_TreeSearchAgent, ViewSearchAgent[_Space]):
     """Information-set Monte Carlo tree search with a single observer (see `scopa_agents.search.iterate`).
 
     Args:

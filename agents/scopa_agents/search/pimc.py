@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.search.alphabeta import ENTRY, FRAME, MOST_MOVES, MOST_PLIES, MOVE
-from scopa_agents.search.base import ViewSearchAgent, Workspaces, run_for
+from scopa_agents.search.base import ViewSearchAgent, run_for
 from scopa_agents.search.inference import MODELS, Pool
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import MOST_THREADS, Budget, Settings, number, parse_settings, settings_text, word
@@ -103,7 +103,7 @@ class _Space:
         return totals, run_for(budget, run, begin, settings.threads)
 
 
-class PimcAgent(ViewSearchAgent):
+class PimcAgent(ViewSearchAgent[_Space]):
     """Perfect-information Monte Carlo (see the module).
 
     Args:
@@ -118,17 +118,17 @@ class PimcAgent(ViewSearchAgent):
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
         self.settings = parse_settings(PimcSettings, self.kind, settings or "100", "worlds")
-        self._spaces: Workspaces[_Space] | None = None
         self.worlds = 0
-        super().__init__(f"{self.kind}:{settings_text(self.settings)}", seed)
+        super().__init__(f"{self.kind}:{settings_text(self.settings)}", self.settings.threads, seed)
+
+    def make_space(self) -> _Space:
+        """Return the working memory of one thread."""
+        return _Space(self.settings)
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with the best mean of those that are left after all rounds but the last."""
         begin = time.perf_counter()
-        if self._spaces is None:
-            self._spaces = Workspaces(lambda: _Space(self.settings), self.settings.threads)
-        seeds = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
-        self._spaces.each(lambda space, seed: space.begin(rules, records, seed), seeds)
+        self.workspaces.each(lambda space, seed: space.begin(rules, records, seed), self.draw_seeds())
         listed = np.zeros(len(moves), MOVE)
         listed["card"] = [move.card for move in moves]
         listed["captured"] = [move.mask for move in moves]
@@ -152,6 +152,5 @@ class PimcAgent(ViewSearchAgent):
 
     def _judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
         """Return the summed values of moves and the number of worlds, of all threads."""
-        assert self._spaces is not None
-        found = self._spaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.settings.threads))
+        found = self.workspaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.threads))
         return np.sum([values for values, _ in found], axis=0), sum(worlds for _, worlds in found)
