@@ -11,7 +11,8 @@ import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.arena import duel
-from scopa_agents.expert import ExpertAgent, doubted, expert_action, expert_move
+from scopa_agents.expert import ExpertAgent, expert_action, expert_move
+from scopa_agents.expert.move import doubted
 from scopa_env import Rules, View, batch
 from scopa_env.cards import cards_text, parse_cards
 from scopa_env.engine.bits import Mask

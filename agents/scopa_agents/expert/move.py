@@ -7,7 +7,7 @@ Its rules, and where each is found (letters below; "ours" where we know of no so
 
 - Sevens above all, the settebello first, then sixes and aces: the order of the primiera [C, rule 3].  How much a card
   is worth follows from the rules record and the piles: nothing in a category that is decided or out of reach, most
-  where one card may turn it [ours: `expert_values`].
+  where one card may turn it [ours: `scopa_agents.expert.values`].
 - Leave no table that the next seat sweeps, best more than ten; lay a high card for it [M].  The chance that the next
   seat holds a card that sweeps, or takes something dear, follows from the unseen cards and its hand's size [ours].
 - Remember what has been played [M, S]: a card whose fellows are gone cannot be swept, nor taken but by sums [I, L].
@@ -44,9 +44,9 @@ from __future__ import annotations
 from typing import Any
 
 from scopa_agents.base import CompiledAgent
-from scopa_agents.expert_notes import new_notes
-from scopa_agents.expert_reply import table_value
-from scopa_agents.expert_values import HOLD, long_hands, worth_of, write_worth
+from scopa_agents.expert.notes import new_notes
+from scopa_agents.expert.reply import table_value
+from scopa_agents.expert.values import HOLD, long_hands, worth_of, write_worth
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, takes_all_by_ace, value_of
 from scopa_env.engine.deal import more_deals

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.expert_values import HOLD
+from scopa_agents.expert.values import HOLD
 from scopa_env.cards import NUM_CARDS
 from scopa_env.engine.bits import NONE, ONE, lowest, popcount, word
 from scopa_env.engine.captures import ACES, FIFTEEN, same_value, value_of

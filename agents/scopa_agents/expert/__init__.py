@@ -1,0 +1,7 @@
+"""`expert`: one-ply play by counting cards; its rules and their sources are listed in `scopa_agents.expert.move`."""
+
+from __future__ import annotations
+
+from scopa_agents.expert.move import ExpertAgent, expert_action, expert_move
+
+__all__ = ["ExpertAgent", "expert_action", "expert_move"]
