@@ -54,7 +54,7 @@ check: lint test test-nojit
 
 test-nojit: $(STAMP)
 	@echo "Running the cases, random rounds and small tables with the JIT off: about 1 minute."
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "nojit and not slow" tests/test_cases.py tests/test_reference.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "nojit and not slow" tests/test_cases.py tests/test_reference.py tests/test_solve.py
 
 coverage: $(STAMP)
 	$(BIN)/coverage erase

@@ -224,6 +224,7 @@ def moves_of(agent: IsmctsAgent) -> dict[tuple[int, int], tuple[int, float]]:
     return agent.workspaces.spaces[0].moves()
 
 
+@pytest.mark.nojit
 def test_the_root_counts_every_iteration() -> None:
     for settings in ("500", "500,trees=many", "500,inference=greedy"):
         agent = IsmctsAgent(settings, seed=1)
@@ -354,6 +355,7 @@ def take_back_in(rules: Any, games: Any) -> None:
     take_back(rules[0], games[0])
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
 def test_plays_are_taken_back(text: str) -> None:
     """As `Game.pop` does it, but for the sweeps and the generator."""
@@ -384,6 +386,7 @@ def expected_likelihood(game: Game, observer: int, noise: float) -> float:
     return result
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize(
     "text", ["scopa", "escoba", "scopone", "scopa:players=3", "stargames_scopa", "asso_piglia_tutto"]
 )
@@ -399,6 +402,7 @@ def test_likelihoods_are_those_of_going_back(text: str) -> None:
         assert found == pytest.approx(expected_likelihood(game, observer, 0.2))
 
 
+@pytest.mark.nojit
 def test_random_play_is_likely_where_there_are_few_moves() -> None:
     """The weight of a world under random play: one over the number of legal moves, play by play."""
     game = Game("scopa", seed=5)
@@ -416,6 +420,7 @@ def test_random_play_is_likely_where_there_are_few_moves() -> None:
         assert weights[index] * moves == pytest.approx(weights[0] * first)
 
 
+@pytest.mark.nojit
 def test_worlds_are_drawn_by_weight() -> None:
     weights = np.cumsum([1.0, 0.0, 3.0, 0.0])
     rng = np.random.default_rng(1)
@@ -466,6 +471,7 @@ def left(rules: Any, games: Any) -> int:
     return plays_left(rules[0], games[0])
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
 def test_plays_left(text: str) -> None:
     rng = random.Random(text)
@@ -489,6 +495,7 @@ def test_strength_needs_budget() -> None:
     assert found[0] < found[1]
 
 
+@pytest.mark.nojit
 def test_the_worlds_are_spent_in_rounds() -> None:
     """Half of the moves stay after each round; those get twice as many worlds in the next."""
     assert [Budget(90).part(turn, 3, factor) for turn, factor in enumerate((1, 2, 4))] == [

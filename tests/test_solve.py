@@ -57,6 +57,7 @@ def brute_force(game: Game) -> int:
     return max(values) if game.rules.side_of(game.seat) == 0 else min(values)
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("text", TWO_SIDES)
 def test_values_are_those_of_brute_force(text: str) -> None:
     rng = random.Random(text)
@@ -90,6 +91,7 @@ def test_a_small_table_changes_no_value() -> None:
         assert small.positions > large.positions
 
 
+@pytest.mark.nojit
 def test_a_play_in_progress() -> None:
     """The card is named, its capture not yet: the moves that complete it are solved."""
     game = first_turn("scopa", "7cAd2d/3c4c5c", "3d4d2s5s")
@@ -113,6 +115,7 @@ def key_of(rules: object, games: object) -> int:
     return position_key(rules[0], games[0])  # type: ignore[index,no-any-return]
 
 
+@pytest.mark.nojit
 def test_the_hash_tells_positions_apart() -> None:
     """Whatever the future depends on changes it: the side that captured last, too, which others forgot."""
     game = near_the_end("scopa", random.Random(3), 4)
