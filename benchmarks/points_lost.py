@@ -33,6 +33,8 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    if options.deals < 2:
+        parser.error("--deals: allowed are whole numbers from 2")
     rules = Rules.parse(options.rules)
     solver = Solver()
     print(f"{rules.text()}, {options.deals} deals, seed {options.seed}")
@@ -41,7 +43,7 @@ def main() -> None:
         lost, clean = [], []
         for deal in range(options.deals):
             game = Game.from_records(rules, deal_games(rules, deal, 1, options.seed, 1))
-            play([make_any_agent(spec, 2 * deal + seat, rules) for seat in range(rules.players)], game)
+            play([make_any_agent(spec, rules.players * deal + seat, rules) for seat in range(rules.players)], game)
             found = solver.losses(game)
             lost.append(np.mean(points_lost(found, rules)))
             clean.append(np.mean([loss.lost == 0 for loss in found]))

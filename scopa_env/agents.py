@@ -6,9 +6,8 @@ An agent acts on a `View`.  Names are entry points of the group ``scopa_env.agen
     mine = "my_package:MyAgent"
 
 Such an entry point is called as ``factory(settings, seed=seed)``: ``"mine:400"`` gives the settings ``"400"``,
-``"mine"``
-an empty string.  ``"module:attribute"`` names an agent, an agent class or a function on a `View` that is not
-registered.
+``"mine"`` an empty string.  ``"module:attribute"`` names an agent, an agent class or a function on a `View` that is
+not registered.
 """
 
 from __future__ import annotations

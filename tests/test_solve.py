@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from helpers import first_turn, play_randomly
-from scopa_agents.search.alphabeta import ENTRY, position_key
+from scopa_agents.search.alphabeta import position_key
 from scopa_agents.solve import Solver, Unsolvable, losses, points_lost, solve
 from scopa_env import Game, Rules, make_agent
-from scopa_env.engine.bits import NONE
 from scopa_env.kernel import kernel
 
 TWO_SIDES = (
@@ -132,8 +131,13 @@ def test_the_hash_tells_positions_apart() -> None:
     other = game.records.copy()
     other["sweeps"] += 1  # they only add to the value
     assert key_of(record, other) == base
-    assert NONE == 0
-    assert ENTRY.itemsize == 24
+    for field, value in (("table", 1 << 7), ("chosen", 1 << 7), ("card", 5), ("rng", 1)):
+        other = game.records.copy()
+        other[field] ^= np.array(value).astype(other[field].dtype)
+        assert key_of(record, other) != base, field
+    other = game.records.copy()
+    other["hands"][0][1] ^= np.uint64(1 << 7)
+    assert key_of(record, other) != base
 
 
 # refusals
@@ -144,6 +148,11 @@ def test_what_cannot_be_solved() -> None:
         solve(Game("scopa:players=3", seed=1))
     with pytest.raises(Unsolvable, match="40 plays left: not solved within 1,000 positions"):
         solve(Game("scopone_scientifico", seed=1), positions=1000)
+    text = Game("scopone_scientifico", seed=1)
+    while len(text.plays) < 16:
+        text.push(text.legal_moves[0])
+    with pytest.raises(Unsolvable, match="24 plays left"):
+        solve(Game.from_text(text.text()), positions=10)
     over = Game("scopa", seed=1)
     play_randomly(over, random.Random(1))
     with pytest.raises(ValueError, match="round is over"):

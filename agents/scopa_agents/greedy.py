@@ -1,11 +1,9 @@
 """`greedy`: the best card of this moment by fixed weights.
 
 A laid card scores coin -10, seven -20, face +5.  A capture scores +100, +1000 if it empties the table, +500 if it
-takes the
-settebello; for each table card taken +50 if a coin, and +30 if a seven, +20 if a six, +15 if an ace, else half its
-primiera
-value; and +5 for each card, the one played included.  The best score wins, ties at random; laying instead of capturing
-scores as laying.
+takes the settebello; for each table card taken +50 if a coin, and +30 if a seven, +20 if a six, +15 if an ace, else
+half its primiera value; and +5 for each card, the one played included.  The best score wins, ties at random; laying
+instead of capturing scores as laying.
 """
 
 from __future__ import annotations
@@ -27,6 +25,10 @@ from scopa_env.policy import Policy
 # twice the scores of the text, so that half a primiera value stays whole
 _TAKEN = np.array([30, 12, 13, 14, 15, 40, 60, 10, 10, 10])
 """Twice the score of a table card taken, by value - 1: aces, 2 .. 5 by the primiera, sixes, sevens, faces."""
+
+
+_WORST = 1 << 30
+"""Beyond every score."""
 
 
 @kernel
@@ -64,23 +66,33 @@ def move_score(game: Any, card: int, captured: Any) -> int:
 
 
 @kernel
-def greedy_move(rules: Any, game: Any) -> Any:
-    """Return the legal move with the best score; ties by the generator of `game`."""
+def survey_greedy(rules: Any, game: Any, asked_card: int, asked_captured: Any) -> Any:
+    """Return the legal move with the best score (ties by the generator of `game`), and how many have that score.
+
+    The number is 0 if the move that is asked about is none of them.
+    """
     card, captured = next_move(rules, game, NOBODY, NONE)
     best_card, best_captured = card, captured
-    best = move_score(game, card, captured)
-    ties = 1
-    card, captured = next_move(rules, game, card, captured)
+    best, ties, asked = -_WORST, 0, -_WORST
     while card != NOBODY:
         score = move_score(game, card, captured)
         if score > best:
             best, ties = score, 0
         if score == best:
             ties += 1
-            if random_below(game, ties) == 0:
+            if ties == 1 or random_below(game, ties) == 0:
                 best_card, best_captured = card, captured
+        if card == asked_card and captured == asked_captured:
+            asked = score
         card, captured = next_move(rules, game, card, captured)
-    return best_card, best_captured
+    return best_card, best_captured, ties if asked == best else 0
+
+
+@kernel
+def greedy_move(rules: Any, game: Any) -> Any:
+    """Return the legal move with the best score; ties by the generator of `game`."""
+    card, captured, _ = survey_greedy(rules, game, NOBODY, NONE)
+    return card, captured
 
 
 @kernel

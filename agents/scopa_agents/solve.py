@@ -14,22 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from scopa_agents.search.alphabeta import (
-    ENTRY,
-    FRAME,
-    LIMIT,
-    MOST_MOVES,
-    MOST_PLIES,
-    MOVE,
-    VISITED,
-    WORST,
-    value_of_position,
-)
+from scopa_agents.search.alphabeta import LIMIT, VISITED, Work, list_of_moves, value_of_position
+from scopa_agents.search.rollouts import plays_left_in
 from scopa_agents.search.worlds import solve_moves
 from scopa_env.actions import Move
-from scopa_env.engine.state import GAME
 from scopa_env.game import Game
 from scopa_env.rules import Rules
 
@@ -93,11 +81,7 @@ class Solver:
             raise ValueError(f"positions={positions!r}: allowed are numbers from 1")
         if not 4 <= memory_bits <= 30:
             raise ValueError(f"memory_bits={memory_bits!r}: allowed are 4 .. 30")
-        self._games = np.zeros(MOST_PLIES + 1, GAME)
-        self._frames = np.zeros(MOST_PLIES + 1, FRAME)
-        self._moves = np.zeros(MOST_MOVES, MOVE)
-        self._memory = np.zeros(1 << memory_bits, ENTRY)
-        self._counts = np.array([0, positions])
+        self._work = Work(positions, memory_bits)
 
     def solve(self, game: Game) -> Solution:
         """Return the exact value of every legal move of the seat to act.
@@ -106,38 +90,24 @@ class Solver:
             Unsolvable: it would take too many positions, or there are more than two sides.
             ValueError: the round is over.
         """
-        moves = game.legal_moves
         self._begin(game)
-        listed = np.zeros(len(moves), MOVE)
-        listed["card"] = [move.card for move in moves]
-        listed["captured"] = [move.mask for move in moves]
-        found = solve_moves(
-            game.rules.record, self._games, listed, self._frames, self._moves, self._memory, self._counts
-        )
-        if not found:
+        moves = game.legal_moves
+        listed = list_of_moves(moves)
+        if not solve_moves(game.rules.record, listed, self._work.arrays):
             raise self._too_far(game)
         values = dict(zip(moves, listed["score"].tolist(), strict=True))
-        return Solution(max(values.values()), values, int(self._counts[VISITED]))
+        return Solution(max(values.values()), values, int(self._work.counts[VISITED]))
 
     def value(self, game: Game) -> int:
         """Return the value of a position: points of side 0 less those of side 1 under perfect play.
 
         Raises:
             Unsolvable: as for `solve`.
+            ValueError: the same.
         """
         self._begin(game)
-        value = value_of_position(
-            game.rules.record,
-            self._games,
-            self._frames,
-            self._moves,
-            self._memory,
-            self._counts,
-            0,
-            -WORST,
-            WORST,
-        )
-        if self._counts[VISITED] > self._counts[LIMIT]:
+        value = value_of_position(game.rules.record, self._work.arrays, 0)
+        if self._work.gave_up:
             raise self._too_far(game)
         return int(value)
 
@@ -155,7 +125,7 @@ class Solver:
         found = []
         replay = _start_of(game)
         for play in game.plays:
-            if _plays_left(replay) <= plays_left:
+            if plays_left_in(replay.rules, replay.records) <= plays_left:
                 solution = self.solve(replay)
                 lost = solution.value - solution.moves[play.move]
                 found.append(Loss(play.seat, play.move, lost, tuple(solution.best)))
@@ -167,14 +137,15 @@ class Solver:
             raise Unsolvable(f"rules {game.rules.text()!r}: {game.rules.sides} sides; allowed are games of two sides")
         if game.round_over:
             raise ValueError("the round is over")
-        self._games[0] = game.records[0]
-        self._games[0]["rng"] = 0
-        self._memory["bound"] = 0
-        self._counts[VISITED] = 0
+        self._work.clear()
+        self._work.games[0] = game.records[0]
+        self._work.games[0]["rng"] = 0
 
     def _too_far(self, game: Game) -> Unsolvable:
-        limit = int(self._counts[LIMIT])
-        return Unsolvable(f"position with {_plays_left(game)} plays left: not solved within {limit:,} positions")
+        limit = int(self._work.counts[LIMIT])
+        return Unsolvable(
+            f"position with {plays_left_in(game.rules, game.records)} plays left: not solved within {limit:,} positions"
+        )
 
 
 def solve(game: Game, positions: int = MOST_POSITIONS) -> Solution:
@@ -191,12 +162,8 @@ def points_lost(found: Sequence[Loss], rules: Rules) -> tuple[int, ...]:
     """Return the sum of what the plays of each side lost, by side."""
     sides = [0] * rules.sides
     for loss in found:
-        sides[loss.seat % rules.sides] += loss.lost
+        sides[rules.side_of(loss.seat)] += loss.lost
     return tuple(sides)
-
-
-def _plays_left(game: Game) -> int:
-    return game.rules.num_plays - len(game.plays)
 
 
 def _start_of(game: Game) -> Game:

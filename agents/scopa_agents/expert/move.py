@@ -71,6 +71,8 @@ SWEEP, LONG_SWEEP = 1.1, 1.5
 ODD = 0.03
 """Points for each value of which an odd number is out in the last deal, for the side that does not deal."""
 
+_WORST = 1e9
+"""Beyond every value."""
 _SAME = 1e-9
 """Values that differ by rounding alone are ties."""
 
@@ -248,20 +250,20 @@ def _move_value(rules: Any, game: Any, notes: Any, card: int, captured: Any, swe
 
 
 @kernel
-def expert_move(rules: Any, game: Any) -> Any:
-    """Return the legal move with the best value; ties by the generator of `game`.
+def survey_expert(rules: Any, game: Any, asked_card: int, asked_captured: Any) -> Any:
+    """Return the legal move with the best value (ties by the generator of `game`), and how many have that value.
 
-    Uses only what the seat to act may know, also where `game` holds more.
+    The number is 0 if the move that is asked about is none of them.  Uses only what the seat to act may know, also
+    where `game` holds more.
     """
     card, captured = next_move(rules, game, NOBODY, NONE)
     then_card, then_captured = next_move(rules, game, card, captured)
     if then_card == NOBODY:
-        return card, captured
+        return card, captured, 1 if card == asked_card and captured == asked_captured else 0
     notes = new_notes()
     sweep = _write_notes(rules, game, notes)
     best_card, best_captured = card, captured
-    best = -1e9
-    ties = 0
+    best, ties, asked = -_WORST, 0, -_WORST
     while card != NOBODY:
         value = _move_value(rules, game, notes, card, captured, sweep)
         if value > best + _SAME:
@@ -270,10 +272,22 @@ def expert_move(rules: Any, game: Any) -> Any:
             ties += 1
             if ties == 1 or random_below(game, ties) == 0:
                 best_card, best_captured = card, captured
+        if card == asked_card and captured == asked_captured:
+            asked = value
         card, captured = then_card, then_captured
         if card != NOBODY:
             then_card, then_captured = next_move(rules, game, card, captured)
-    return best_card, best_captured
+    return best_card, best_captured, ties if asked >= best - _SAME else 0
+
+
+@kernel
+def expert_move(rules: Any, game: Any) -> Any:
+    """Return the legal move with the best value; ties by the generator of `game`.
+
+    Uses only what the seat to act may know, also where `game` holds more.
+    """
+    card, captured, _ = survey_expert(rules, game, NOBODY, NONE)
+    return card, captured
 
 
 @kernel

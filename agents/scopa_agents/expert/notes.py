@@ -22,10 +22,8 @@ NOTES = np.dtype(
         ("count", "i8"),  # their number
         ("number", "i8", VALUES),  # of them by value
         ("worth", "f8", NUM_CARDS),  # by card, of those the move is about: half the points between owning and losing it
-        (
-            "held_values",
-            "u8",
-        ),  # values, as bits, of the unseen cards, of the own hand and of the helper's if it is known
+        # values, as bits, of the unseen cards, of the own hand and of the helper's if it is known
+        ("held_values", "u8"),
         ("taken", "u8"),  # cards in all piles
         ("seven", "f8"),  # what an unseen seven gains by capturing
         ("each", "f8"),  # what any card is worth at least

@@ -11,11 +11,13 @@ to the value; entries hold the value without them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from scopa_agents.greedy import move_score
+from scopa_env.actions import Move
 from scopa_env.cards import RE_BELLO, SETTEBELLO
 from scopa_env.engine.bits import NONE, bit, popcount, word, wrapping_add, wrapping_mul
 from scopa_env.engine.captures import COINS, SEVENS
@@ -23,10 +25,10 @@ from scopa_env.engine.moves import next_move
 from scopa_env.engine.play import play
 from scopa_env.engine.rng import GAMMA, mix
 from scopa_env.engine.scoring import best_of_suit
-from scopa_env.engine.state import NOBODY, PLAYING, side_of
+from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, side_of
 from scopa_env.kernel import kernel
 
-WORST = 1000
+WORST = 1 << 20
 """Beyond every value."""
 MOST_PLIES = 41
 MOST_MOVES = 4096
@@ -38,7 +40,7 @@ ENTRY = np.dtype(
     [
         ("key", "u8"),  # of the position
         ("captured", "u8"),  # the best move: what it takes
-        ("value", "i2"),  # without the sweeps made before
+        ("value", "i4"),  # without the sweeps made before
         ("card", "i1"),  # the best move: the hand card
         ("bound", "u1"),  # EXACT, AT_LEAST, AT_MOST; 0: empty
     ],
@@ -223,24 +225,17 @@ def _enter(rules: Any, game: Any, frame: Any, moves: Any, first: int, memory: An
 
 
 @kernel
-def value_of_position(
-    rules: Any, games: Any, frames: Any, moves: Any, memory: Any, counts: Any, start: int, alpha: int, beta: int
-) -> int:
-    """Return the value of games[start], or a bound of it outside alpha .. beta (fail-soft).
+def value_of_position(rules: Any, work: Any, start: int) -> int:
+    """Return the value of a position.
 
     Args:
         rules: RULES[1].
-        games: GAME[MOST_PLIES + 1], a path; those after `start` are written.
-        frames: FRAME[MOST_PLIES + 1], working space.
-        moves: MOVE[MOST_MOVES], working space.
-        memory: ENTRY[a power of two], the transposition table.
-        counts: int64[2]: positions visited, and the most that may be; beyond, the result means nothing.
-        start: the position.
-        alpha: values up to it need not be told apart.
-        beta: nor values from it on.
+        work: `Work.arrays`: games, frames, moves, memory and counts; beyond counts[LIMIT] the result means nothing.
+        start: place of the position in the games; those after it are written.
     """
+    games, frames, moves, memory, counts = work
     ply = start
-    frames[ply]["alpha"], frames[ply]["beta"] = alpha, beta
+    frames[ply]["alpha"], frames[ply]["beta"] = -WORST, WORST
     done = _enter(rules[0], games[ply], frames[ply], moves, 0, memory, counts)
     while True:
         frame = frames[ply]
@@ -266,3 +261,43 @@ def value_of_position(
         ply += 1
         frames[ply]["alpha"], frames[ply]["beta"] = frame["low"], frame["high"]
         done = _enter(rules[0], games[ply], frames[ply], moves, end, memory, counts)
+
+
+def list_of_moves(moves: Sequence[Move]) -> Records:
+    """Return moves as MOVE[M]."""
+    found = np.zeros(len(moves), MOVE)
+    found["card"] = [move.card for move in moves]
+    found["captured"] = [move.mask for move in moves]
+    return found
+
+
+class Work:
+    """Working memory of alpha-beta.
+
+    Args:
+        positions: positions visited at most for one question.
+        memory_bits: places of the transposition table, as a power of two; 24 bytes each.
+
+    Attributes:
+        games: GAME[MOST_PLIES + 1], a path of positions.
+        memory: ENTRY[2 ** memory_bits], the transposition table.
+        counts: int64[2]: positions visited, and the most that may be.
+        arrays: what kernels get: games, FRAME[MOST_PLIES + 1], MOVE[MOST_MOVES], memory and counts.
+    """
+
+    def __init__(self, positions: int, memory_bits: int) -> None:
+        self.games = np.zeros(MOST_PLIES + 1, GAME)
+        self.memory = np.zeros(1 << memory_bits, ENTRY)
+        self.counts = np.array([0, positions])
+        frames, moves = np.zeros(MOST_PLIES + 1, FRAME), np.zeros(MOST_MOVES, MOVE)
+        self.arrays = (self.games, frames, moves, self.memory, self.counts)
+
+    def clear(self) -> None:
+        """Forget all positions."""
+        self.memory["bound"] = 0
+        self.counts[VISITED] = 0
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether the last question would have taken too many positions."""
+        return bool(self.counts[VISITED] > self.counts[LIMIT])

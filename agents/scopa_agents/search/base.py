@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import os
-import time
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,47 +13,16 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from scopa_agents.search.settings import Budget
+from scopa_agents.search.budget import Budget
+from scopa_agents.search.settings import Settings, settings_text
 from scopa_env.actions import Move
 from scopa_env.engine.state import Records, copy_of
 from scopa_env.game import Game, View
 from scopa_env.rules import Rules
 from scopa_env.table import Table
 
-FIRST_CHUNK = 16
-"""Iterations after which a search with a time limit looks at the clock first."""
-SHARE_OF_TIME = 0.04
-"""Share of the time limit between two looks at the clock."""
-
 W = TypeVar("W")
 R = TypeVar("R")
-
-
-def run_for(budget: Budget, run: Callable[[int], None], begin: float, share: int = 1) -> int:
-    """Call ``run(iterations)`` until a budget is spent; return the iterations made.
-
-    Args:
-        budget: iterations (of which this caller makes every `share`-th), or a time.
-        run: makes iterations.
-        begin: when the time began (`time.perf_counter`).
-        share: among how many callers the iterations are shared.
-    """
-    if budget.milliseconds is None:
-        assert budget.iterations is not None
-        count = -(-budget.iterations // share)
-        run(count)
-        return count
-    limit = budget.milliseconds / 1000
-    done, chunk = 0, FIRST_CHUNK
-    started = time.perf_counter()
-    while True:
-        run(chunk)
-        done += chunk
-        now = time.perf_counter()
-        left = limit - (now - begin)
-        chunk = int(min(limit * SHARE_OF_TIME, left) * done / (now - started))
-        if chunk < 1:
-            return done
 
 
 class Workspaces(Generic[W]):
@@ -64,11 +35,13 @@ class Workspaces(Generic[W]):
     Attributes:
         spaces: the memory, one for each thread.
         process: id of the process that the threads belong to; a forked one has none of them.
+        lock: held during a search.
     """
 
     def __init__(self, make: Callable[[], W], threads: int) -> None:
         self.spaces = [make() for _ in range(threads)]
         self.process = os.getpid()
+        self.lock = threading.Lock()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def each(self, work: Callable[[W, int], R], seeds: Sequence[int]) -> list[R]:
@@ -81,19 +54,19 @@ class Workspaces(Generic[W]):
 class SearchAgent(ABC, Generic[W]):
     """An agent that searches for its move, deterministic for a seed unless its budget is a time.
 
-    One search at a time: threads that play side by side need an agent each.  Copies and pickles start with working
-    memory of their own.
+    One search at a time: a second thread waits for the first.  Copies and pickles start with working memory of their
+    own.
 
     Attributes:
         name: its kind and settings, such as ``ismcts:4000``.
-        threads: number of threads of a search.
+        settings: its settings.
     """
 
-    name: str
+    kind: str
 
-    def __init__(self, name: str, threads: int, seed: int | None) -> None:
-        self.name = name
-        self.threads = threads
+    def __init__(self, settings: Settings, seed: int | None) -> None:
+        self.settings = settings
+        self.name = f"{self.kind}:{settings_text(settings)}"
         self._workspaces: Workspaces[W] | None = None
         self.seed(seed)
 
@@ -112,12 +85,12 @@ class SearchAgent(ABC, Generic[W]):
     def workspaces(self) -> Workspaces[W]:
         """The working memory of all threads."""
         if self._workspaces is None or self._workspaces.process != os.getpid():
-            self._workspaces = Workspaces(self.make_space, self.threads)
+            self._workspaces = Workspaces(self.make_space, self.settings.threads)
         return self._workspaces
 
     def draw_seeds(self) -> list[int]:
         """Return a seed for each thread."""
-        seeds: list[int] = self._rng.integers(0, 1 << 63, self.threads).tolist()
+        seeds: list[int] = self._rng.integers(0, 1 << 63, self.settings.threads).tolist()
         return seeds
 
     def decide(self, table: Table) -> Move:
@@ -125,7 +98,10 @@ class SearchAgent(ABC, Generic[W]):
         moves = table.legal_moves
         if not moves:
             raise ValueError(f"agent {self.name!r}: the round is over")
-        return moves[0] if len(moves) == 1 else self.search(table.rules, copy_of(table.records), moves)
+        if len(moves) == 1:
+            return moves[0]
+        with self.workspaces.lock:
+            return self.search(table.rules, copy_of(table.records), moves)
 
     @abstractmethod
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
@@ -139,8 +115,21 @@ class SearchAgent(ABC, Generic[W]):
 
     def warm_up(self, rules: Rules) -> None:
         """Compile what a search runs."""
-        game = Game(rules, seed=0)
-        self.decide(game.view(game.seat))
+        twin = copy.copy(self)
+        twin.settings = dataclasses.replace(self.settings, budget=Budget(2))
+        twin._workspaces = None
+        twin.seed(0)
+        twin.decide(_position_with_a_choice(rules))
+
+
+def _position_with_a_choice(rules: Rules) -> Table:
+    """Return a view of a position with more than one legal move."""
+    game = Game(rules, seed=0)
+    while len(game.legal_moves) == 1:
+        game.push(game.legal_moves[0])
+        if game.round_over:
+            game.next_round()
+    return game.view(game.seat)
 
 
 class ViewSearchAgent(SearchAgent[W]):

@@ -1,27 +1,61 @@
 """Inference about hidden cards: worlds weighted by how likely the plays that were seen are in them.
 
-The model of the other seats is a policy of ROLLOUTS that errs with probability `noise`: then every legal move is
-equally likely.  Plays since hands were last dealt count; earlier ones say nothing about the hands of now.
+The model of the other seats plays one of the moves that a policy thinks best, or errs with probability `noise`: then
+every legal move is equally likely.  Plays since hands were last dealt count; earlier ones say nothing about the hands
+of now.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
-from scopa_agents.search.rollouts import ROLLOUTS
+from scopa_agents.expert import survey_expert
+from scopa_agents.greedy import survey_greedy
+from scopa_agents.search.budget import Budget, run_for
+from scopa_agents.search.rollouts import plays_left, random_unit
 from scopa_env.engine.bits import NONE, bit, signed
 from scopa_env.engine.hidden import fill, hand_count
 from scopa_env.engine.moves import count_moves
-from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, first_player, side_of
+from scopa_env.engine.rng import random_bits
+from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, copy_of, first_player, side_of
 from scopa_env.kernel import kernel
-from scopa_env.policy import call_policy
+from scopa_env.policy import Policy, call_policy
 from scopa_env.rules import Rules
 
-MODELS = ("none", *ROLLOUTS)
-"""Models of the other seats: none, or that they play by a policy of ROLLOUTS."""
 
+@kernel
+def ties_of_random(rules: Any, game: Any) -> int:
+    """Return 0: who plays at random means nothing."""
+    return 0
+
+
+@kernel
+def ties_of_greedy(rules: Any, game: Any) -> int:
+    """Return how many moves `greedy` thinks best, 0 if the one that the record names is none of them."""
+    card, captured = int(game["card"]), game["chosen"]
+    game["card"], game["chosen"] = NOBODY, NONE
+    return int(survey_greedy(rules, game, card, captured)[2])
+
+
+@kernel
+def ties_of_expert(rules: Any, game: Any) -> int:
+    """Return how many moves `expert` thinks best, 0 if the one that the record names is none of them."""
+    card, captured = int(game["card"]), game["chosen"]
+    game["card"], game["chosen"] = NOBODY, NONE
+    return int(survey_expert(rules, game, card, captured)[2])
+
+
+MODELS = {
+    "random": Policy(ties_of_random),
+    "greedy": Policy(ties_of_greedy),
+    "expert": Policy(ties_of_expert),
+}
+"""Models of the other seats: for a move named in a record, how many are as good, or 0 if there is a better one."""
+
+NO_MODEL = "none"
 KEPT = 0.25
 """Share of a pool's worlds that its weights must be worth at least."""
 
@@ -29,8 +63,14 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @kernel
+def plays_of_round(rules: Any, game: Any) -> int:
+    """Return the number of plays made this round, also those that the record does not hold."""
+    return signed(rules["players"]) * signed(rules["hand_size"]) * signed(rules["deals"]) - plays_left(rules, game)
+
+
+@kernel
 def last_side(rules: Any, game: Any) -> int:
-    """Return the side that took cards last in the plays that a record holds; NOBODY if none did."""
+    """Return the side that took cards last in the plays that a record holds, NOBODY if none did or it is not known."""
     players = int(rules["players"])
     owned = NONE
     for side in range(int(rules["sides"])):
@@ -38,7 +78,9 @@ def last_side(rules: Any, game: Any) -> int:
     for k in range(signed(game["plays"]) - 1, -1, -1):
         if game["captured"][k] != NONE or owned & bit(int(game["cards"][k])) != NONE:
             return side_of(rules, (first_player(rules, game) + k) % players)
-    return side_of(rules, int(game["dealer"])) if owned != NONE else NOBODY  # the dealer's bonus
+    if owned != NONE and plays_of_round(rules, game) == signed(game["plays"]):
+        return side_of(rules, int(game["dealer"]))  # the dealer's bonus
+    return NOBODY
 
 
 @kernel
@@ -49,7 +91,8 @@ def take_back(rules: Any, game: Any) -> None:
     seat = (first_player(rules, game) + k) % players
     side = side_of(rules, seat)
     card, captured = bit(int(game["cards"][k])), game["captured"][k]
-    game["piles"][side] &= ~(captured | card)  # a laid card is in no pile
+    took = captured != NONE or game["piles"][side] & card != NONE  # a laid card is in no pile
+    game["piles"][side] &= ~(captured | card)
     game["table"] = game["table"] & ~card | captured
     game["hands"][seat] |= card
     game["played"][seat] &= ~card
@@ -58,7 +101,8 @@ def take_back(rules: Any, game: Any) -> None:
     game["card"] = NOBODY
     game["chosen"] = NONE
     game["stage"] = PLAYING
-    game["last"] = last_side(rules, game)
+    if took:
+        game["last"] = last_side(rules, game)
 
 
 @kernel
@@ -80,7 +124,7 @@ def likelihood(rules: Any, worlds: Any, at: int, past: Any, observer: int, model
         at: the world.
         past: GAME[1], working space: the plays are taken back in it.
         observer: the seat whose own plays say nothing.
-        model: address of the policy that the other seats follow.
+        model: address of one of MODELS.
         noise: probability that a seat errs.
     """
     past[0] = worlds[at]
@@ -92,9 +136,9 @@ def likelihood(rules: Any, worlds: Any, at: int, past: Any, observer: int, model
             continue
         k = int(game["plays"])
         errs = noise / count_moves(rules[0], game)
-        call_policy(model, rules, past, 0)
-        meant = int(game["card"]) == int(game["cards"][k]) and game["chosen"] == game["captured"][k]
-        result *= errs + (1.0 - noise if meant else 0.0)
+        game["card"], game["chosen"] = game["cards"][k], game["captured"][k]
+        ties = call_policy(model, rules, past, 0)
+        result *= errs + ((1.0 - noise) / ties if ties > 0 else 0.0)
     return result
 
 
@@ -137,25 +181,28 @@ def accumulate(weights: Any) -> None:
 
 
 @kernel
-def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, model: int, noise: float) -> None:
-    """Fill a pool of worlds, and the sums of their weights up to each of them.
+def draw_pool(
+    rules: Any, root: Any, pool: Any, past: Any, weights: Any, first: int, end: int, model: int, noise: float
+) -> None:
+    """Draw worlds, with the logarithms of their weights.
 
     Args:
         rules: RULES[1].
         root: GAME[1], stripped of what the seat to act cannot see; its generator goes on.
-        pool: GAME[K], written.
+        pool: GAME[K]; those from `first` to `end` are written.
         past: GAME[1], working space.
-        weights: float64[K], written: ascending, the last the sum of all.
-        model: address of the policy that the other seats follow.
+        weights: float64[K], the same.
+        first: the first world.
+        end: behind the last one.
+        model: address of one of MODELS.
         noise: probability that a seat errs, above 0.
     """
     observer = int(root[0]["seat"])
-    for k in range(len(pool)):
+    for k in range(first, end):
+        root[0]["rng"] = random_bits(root[0])
         pool[k] = root[0]
         fill(rules[0], pool[k])
-        root[0]["rng"] = pool[k]["rng"]
         weights[k] = np.log(likelihood(rules, pool, k, past, observer, model, noise))
-    accumulate(weights)
 
 
 @kernel
@@ -172,11 +219,33 @@ def pick(weights: Any, share: float) -> int:
     return low
 
 
+@kernel
+def draw_world(rules: Any, root: Any, pool: Any, weights: Any, worlds: Any, at: int) -> None:
+    """Write a world to worlds[at], with a generator of its own.
+
+    Args:
+        rules: RULES[1].
+        root: GAME[1], stripped of what the seat to act cannot see; its generator goes on from call to call.
+        pool: GAME[K]: worlds to draw from by `weights`; empty: a fresh one is drawn.
+        weights: float64[K], ascending sums.
+        worlds: GAME[N].
+        at: the place to write to.
+    """
+    rng = random_bits(root[0])
+    if len(pool) > 0:
+        worlds[at] = pool[pick(weights, random_unit(root[0]))]
+        worlds[at]["rng"] = rng
+    else:
+        worlds[at] = root[0]
+        worlds[at]["rng"] = rng
+        fill(rules[0], worlds[at])
+
+
 class Pool:
     """Weighted worlds for one search after the other.
 
     Args:
-        model: one of MODELS; without a model the pool is empty.
+        model: one of MODELS; ``"none"``: the pool stays empty.
         noise: probability that a seat errs.
         size: number of worlds.
     """
@@ -184,22 +253,35 @@ class Pool:
     def __init__(self, model: str, noise: float, size: int) -> None:
         self.model = model
         self.noise = 1.0 if model == "random" else noise  # who plays at random errs always
-        size = 0 if model == "none" else size
-        self.worlds = np.zeros(size, GAME)
-        self.weights = np.zeros(size)
+        size = 0 if model == NO_MODEL else size
+        self._worlds = np.zeros(size, GAME)
+        self._weights = np.zeros(size)
         self._past = np.zeros(1, GAME)
 
-    def draw(self, rules: Rules, root: Records, seed: int) -> tuple[Records, Floats]:
+    def draw(self, rules: Rules, root: Records, seed: int, budget: Budget | None = None) -> tuple[Records, Floats]:
         """Return worlds (GAME[K]) and the ascending sums of their weights (float64[K]); K is 0 without a model.
 
         Args:
             rules: the rules.
             root: GAME[1], stripped of what the seat to act cannot see.
             seed: seed of the worlds.
+            budget: of the search; of a time, worlds are drawn in a part of it only, but one at least.
         """
-        if len(self.worlds):
-            begin = root.copy()
-            begin["rng"] = seed
-            model = ROLLOUTS[self.model].address
-            draw_pool(rules.record, begin, self.worlds, self._past, self.weights, model, self.noise)
-        return self.worlds, self.weights
+        size = len(self._worlds)
+        if size == 0:
+            return self._worlds, self._weights
+        begin = copy_of(root)
+        begin["rng"] = seed
+        model = MODELS[self.model].address
+        drawn = 0
+
+        def run(count: int) -> None:
+            nonlocal drawn
+            end = min(drawn + count, size)
+            draw_pool(rules.record, begin, self._worlds, self._past, self._weights, drawn, end, model, self.noise)
+            drawn = end
+
+        run_for((budget or Budget(size)).for_pool(size), run, time.perf_counter(), most=size)
+        weights = self._weights[:drawn].copy()
+        accumulate(weights)
+        return self._worlds[:drawn], weights

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scopa_agents.search.base import SearchAgent, ViewSearchAgent, run_for
-from scopa_agents.search.inference import MODELS, Pool
+from scopa_agents.search.base import SearchAgent, ViewSearchAgent
+from scopa_agents.search.budget import Budget, run_for
+from scopa_agents.search.inference import MODELS, NO_MODEL, Pool
 from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_agents.search.settings import MOST_THREADS, Budget, Settings, number, parse_settings, settings_text, word
+from scopa_agents.search.settings import Settings, number, parse_settings, word
 from scopa_agents.search.tree import NODE, clear_root
 from scopa_env.actions import Move, move_of
-from scopa_env.engine.state import GAME, Records
+from scopa_env.agents import AgentError
+from scopa_env.engine.state import GAME, Records, copy_of
 from scopa_env.game import Game
 from scopa_env.rules import Rules
 
@@ -49,10 +51,9 @@ class IsmctsSettings(Settings):
     others: str = word("tree", ("tree", *ROLLOUTS))
     exploration: float = number(4.0, 0.0, 1000.0)
     trees: str = word("one", ("one", "many"))
-    inference: str = word("none", MODELS)
+    inference: str = word(NO_MODEL, (NO_MODEL, *MODELS))
     noise: float = number(0.2, 0.01, 1.0)
     pool: int = number(512, 1, 1_000_000)
-    threads: int = number(1, 1, MOST_THREADS)
 
 
 class _Space:
@@ -71,7 +72,8 @@ class _Space:
         begin = time.perf_counter()
         settings, search = self.settings, self.search
         clear_root(self.nodes)
-        self.world["rng"] = seed
+        root = copy_of(root)
+        root["rng"] = seed
         self.roots["key"] = 0
         search["exploration"] = settings.exploration
         search["epsilon"] = settings.epsilon
@@ -79,7 +81,7 @@ class _Space:
         search["others"] = TREE if settings.others == "tree" else ROLLOUTS[settings.others].address
         search["trees"] = rules.players if settings.trees == "many" else 1
         search["used"] = 1
-        pool, weights = self.pool.draw(rules, root, seed)
+        pool, weights = self.pool.draw(rules, root, seed, settings.budget)
 
         def run(iterations: int) -> None:
             iterate(rules.record, root, pool, weights, self.world, self.nodes, self.roots, search, iterations)
@@ -111,12 +113,11 @@ class _TreeSearchAgent(SearchAgent[_Space]):
         iterations: iterations of the last search.
     """
 
-    kind: str
+    settings: IsmctsSettings
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
-        self.settings = parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations")
         self.iterations = 0
-        super().__init__(f"{self.kind}:{settings_text(self.settings)}", self.settings.threads, seed)
+        super().__init__(parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations"), seed)
 
     def make_space(self) -> _Space:
         """Return the working memory of one thread."""
@@ -125,7 +126,7 @@ class _TreeSearchAgent(SearchAgent[_Space]):
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with most visits."""
         found = self.workspaces
-        counts = found.each(lambda space, seed: space.grow(rules, records.copy(), seed), self.draw_seeds())
+        counts = found.each(lambda space, seed: space.grow(rules, records, seed), self.draw_seeds())
         self.iterations = sum(counts)
         total: dict[tuple[int, int], tuple[int, float]] = {}
         for space in found.spaces:
@@ -151,6 +152,11 @@ class CheatingMctsAgent(_TreeSearchAgent):
 
     kind = "mcts_cheating"
     sees_everything = True
+
+    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
+        super().__init__(settings, seed=seed)
+        if self.settings.inference != NO_MODEL:
+            raise AgentError(f"agent {self.kind!r}: inference={self.settings.inference!r}: it sees every card")
 
     def act_game(self, game: Game) -> Move:
         """Return a legal move of the seat to act."""

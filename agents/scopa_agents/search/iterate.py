@@ -2,9 +2,12 @@
 
 Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search", IEEE Transactions on Computational
 Intelligence and AI in Games 4(2), 2012.  Each iteration draws a fresh world that agrees with what the observer knows
-(determinisation), goes down one tree over what the observer can tell apart, and plays the rest out.  With many
-observers (MO-ISMCTS there) every seat has a tree of its own, whose root tells apart the hands that the seat may hold,
-and all trees are descended together: what a seat does may then depend on its cards.
+(determinisation), goes down one tree over what the observer can tell apart, and plays the rest out.
+
+The paper's search with many observers (MO-ISMCTS) gives every seat a tree over the moves as that seat sees them.  Here
+everyone sees every move, so those trees would all be the same as the one.  "Many trees" are therefore a variant of
+ours: the trees of the other seats also tell apart the cards that the seat holds at the root, so that what it does there
+may depend on them.  Until the tree of a hand has been there before, its seat moves by the policy of the playouts.
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.search.inference import pick
-from scopa_agents.search.rollouts import margin, name_move, random_unit, roll_out
+from scopa_agents.search.inference import draw_world
+from scopa_agents.search.rollouts import margin, name_move, roll_out
 from scopa_agents.search.tree import add_moves, cards_to_play, choose_child, clear_node, find_child, random_card
 from scopa_env.engine.bits import NONE, bit, word
-from scopa_env.engine.hidden import fill
+from scopa_env.engine.hidden import known_cards
 from scopa_env.engine.play import play
-from scopa_env.engine.rng import mix, random_bits
+from scopa_env.engine.rng import mix
 from scopa_env.engine.state import MAX_PLAYERS, NOBODY, PLAYING, side_of
 from scopa_env.kernel import kernel
 
@@ -49,14 +52,16 @@ SEARCH = np.dtype(
 ROOT = np.dtype([("key", "u8"), ("node", "i8")], align=True)
 """Many observers: the root of a seat's tree for one of its hands; key 0: empty."""
 _TAG = np.uint64(1 << 62)
+PROBES = 16
+"""Places of the roots that are looked at for one."""
 
 
 @kernel
-def root_of(roots: Any, nodes: Any, search: Any, seat: int, hand: Any) -> int:
-    """Return the root of the tree of `seat` when it holds `hand`, NOWHERE if there is no room for another one."""
-    key = hand | word(seat) << word(40) | _TAG
+def root_of(rules: Any, world: Any, nodes: Any, roots: Any, search: Any, seat: int) -> int:
+    """Return the root of the tree of `seat` for the cards that it knows in a world, NOWHERE if there is no room."""
+    key = known_cards(rules, world, seat) | word(seat) << word(40) | _TAG
     place = mix(key) & word(len(roots) - 1)
-    for _ in range(len(roots)):
+    for _ in range(PROBES):
         entry = roots[place]
         if entry["key"] == key:
             return int(entry["node"])
@@ -73,13 +78,27 @@ def root_of(roots: Any, nodes: Any, search: Any, seat: int, hand: Any) -> int:
 
 
 @kernel
-def _enter_trees(world: Any, nodes: Any, roots: Any, search: Any) -> None:
+def _pass(search: Any, tree: int, node: int, side: int) -> None:
+    """Note that a tree goes to `node`."""
+    step = int(search["steps"])
+    search["path"][step] = node
+    search["sides"][step] = side
+    search["steps"] = step + 1
+    search["at"][tree] = node
+
+
+@kernel
+def _enter_trees(rules: Any, world: Any, nodes: Any, roots: Any, search: Any) -> None:
     """Go to the root of every tree."""
     search["steps"] = 0
     observer = int(world["seat"])
     for tree in range(int(search["trees"])):
-        of_observer = search["trees"] == 1 or tree == observer
-        search["at"][tree] = 0 if of_observer else root_of(roots, nodes, search, tree, world["hands"][tree])
+        node = 0
+        if search["trees"] > 1 and tree != observer:
+            node = root_of(rules, world, nodes, roots, search, tree)
+        search["at"][tree] = node
+        if node != NOWHERE:
+            _pass(search, tree, node, side_of(rules, tree))
 
 
 @kernel
@@ -91,10 +110,10 @@ def _expand(rules: Any, world: Any, nodes: Any, search: Any, tree: int, card: in
 
 
 @kernel
-def _child_of_policy(rules: Any, worlds: Any, nodes: Any, search: Any, tree: int) -> int:
-    """Return the child for the move of a seat whose policy is known; 0: no room."""
+def _child_of_policy(rules: Any, worlds: Any, nodes: Any, search: Any, tree: int, policy: int) -> int:
+    """Return the child for the move of a seat that moves by a policy; 0: no room."""
     world = worlds[0]
-    name_move(rules, worlds, 0, int(search["others"]), search["epsilon"])
+    name_move(rules, worlds, 0, policy, search["epsilon"])
     card, captured = int(world["card"]), world["chosen"]
     world["card"], world["chosen"] = NOBODY, NONE
     parent = int(search["at"][tree])
@@ -115,63 +134,86 @@ def _child_of_tree(rules: Any, world: Any, nodes: Any, search: Any, tree: int) -
 
 
 @kernel
-def _pass(search: Any, tree: int, node: int, side: int) -> None:
-    """Note that a tree goes to `node`."""
-    step = int(search["steps"])
-    search["path"][step] = node
-    search["sides"][step] = side
-    search["steps"] = step + 1
-    search["at"][tree] = node
-
-
-@kernel
-def _follow(rules: Any, world: Any, nodes: Any, search: Any, tree: int, move: Any, side: int) -> None:
-    """Let a tree whose seat does not act go the way of `move`."""
+def _follow(rules: Any, world: Any, nodes: Any, search: Any, tree: int, card: int, captured: Any, side: int) -> None:
+    """Let the tree of a seat that does not act go the way of a move; it grows by one node at most."""
     parent = int(search["at"][tree])
     if parent == NOWHERE:
         return
-    card = int(move["card"])
-    fits = nodes[parent]["seen"] & bit(card) != NONE or _expand(rules, world, nodes, search, tree, card)
-    child = find_child(nodes, parent, card, move["captured"]) if fits else 0
-    if child == 0:
-        search["at"][tree] = NOWHERE
+    search["at"][tree] = NOWHERE
+    if nodes[parent]["visits"] == 0:
         return
-    _pass(search, tree, child, side)
+    if nodes[parent]["seen"] & bit(card) == NONE:
+        used = int(search["used"])
+        search["used"] = add_moves(rules, world, nodes, used, parent, card)
+        if int(search["used"]) == used:
+            return
+    _pass(search, tree, find_child(nodes, parent, card, captured), side)
+
+
+@kernel
+def _next_child(rules: Any, worlds: Any, nodes: Any, search: Any, tree: int, modelled: bool) -> int:
+    """Return the child of a tree that is descended to; 0: no room."""
+    if modelled:
+        return _child_of_policy(rules, worlds, nodes, search, tree, int(search["others"]))
+    return _child_of_tree(rules[0], worlds[0], nodes, search, tree)
+
+
+@kernel
+def _descend_one(rules: Any, worlds: Any, nodes: Any, search: Any, observer: int) -> None:
+    """Go down the one tree until a node is visited first, making its moves in worlds[0]."""
+    world = worlds[0]
+    while world["stage"] == PLAYING:
+        seat = int(world["seat"])
+        child = _next_child(rules, worlds, nodes, search, 0, search["others"] != TREE and seat != observer)
+        if child == 0:
+            return
+        node = nodes[child]
+        _pass(search, 0, child, side_of(rules[0], seat))
+        play(rules[0], world, int(node["card"]), node["captured"])
+        if node["visits"] == 0:
+            return
+
+
+@kernel
+def _descend_many(rules: Any, worlds: Any, nodes: Any, search: Any, observer: int) -> None:
+    """Go down all trees until a node of the observer's is visited first, making its moves in worlds[0]."""
+    world = worlds[0]
+    while world["stage"] == PLAYING:
+        seat = int(world["seat"])
+        side = side_of(rules[0], seat)
+        here = int(search["at"][seat])
+        if seat != observer and (here == NOWHERE or nodes[here]["visits"] == 0):
+            child = _child_of_policy(rules, worlds, nodes, search, observer, int(search["policy"]))
+            mover = observer  # the observer's tree has the move; the seat's own follows like the others
+        else:
+            child = _next_child(rules, worlds, nodes, search, seat, search["others"] != TREE and seat != observer)
+            mover = seat
+        if child == 0:
+            return
+        card, captured = int(nodes[child]["card"]), nodes[child]["captured"]
+        _pass(search, mover, child, side)
+        for tree in range(int(search["trees"])):
+            if tree != mover:
+                _follow(rules[0], world, nodes, search, tree, card, captured, side)
+        play(rules[0], world, card, captured)
+        if search["at"][observer] == NOWHERE or nodes[int(search["at"][observer])]["visits"] == 0:
+            return
 
 
 @kernel
 def descend(rules: Any, worlds: Any, nodes: Any, roots: Any, search: Any) -> None:
-    """Go down until a node is visited first, making its moves in worlds[0]."""
-    world = worlds[0]
-    observer = int(world["seat"])
-    _enter_trees(world, nodes, roots, search)
-    while world["stage"] == PLAYING:
-        seat = int(world["seat"])
-        tree = seat if search["trees"] > 1 else 0
-        if search["at"][tree] == NOWHERE:
-            return
-        if search["others"] != TREE and seat != observer:
-            child = _child_of_policy(rules, worlds, nodes, search, tree)
-        else:
-            child = _child_of_tree(rules[0], world, nodes, search, tree)
-        if child == 0:
-            return
-        side = side_of(rules[0], seat)
-        node = nodes[child]
-        first_visit = node["visits"] == 0
-        _pass(search, tree, child, side)
-        for other in range(int(search["trees"])):
-            if other != tree:
-                _follow(rules[0], world, nodes, search, other, node, side)
-        play(rules[0], world, int(node["card"]), node["captured"])
-        if first_visit:
-            return
+    """Go down the tree, or all trees, from the position of worlds[0]."""
+    observer = int(worlds[0]["seat"])
+    _enter_trees(rules[0], worlds[0], nodes, roots, search)
+    if search["trees"] > 1:
+        _descend_many(rules, worlds, nodes, search, observer)
+    else:
+        _descend_one(rules, worlds, nodes, search, observer)
 
 
 @kernel
 def update(rules: Any, world: Any, nodes: Any, search: Any) -> None:
     """Add the result of the finished round to all nodes passed."""
-    nodes[0]["visits"] += 1
     for step in range(int(search["steps"])):
         node = nodes[search["path"][step]]
         node["visits"] += 1
@@ -194,24 +236,17 @@ def iterate(
 
     Args:
         rules: RULES[1].
-        root: GAME[1], stripped of what the observer, who is to act, cannot see (or with every card: cheating).
-        pool: GAME[K]: worlds to draw from by `weights`; empty: worlds are drawn from `root`.
-        weights: float64[K], see `draw_pool`.
-        world: GAME[1], working space; its generator goes on from call to call.
+        root: GAME[1], see `draw_world`; the observer is to act (with every card in it: cheating).
+        pool: GAME[K], see `draw_world`.
+        weights: float64[K], the same.
+        world: GAME[1], working space.
         nodes: NODE[M]; node 0 is the root of the observer's tree.
         roots: ROOT[a power of two], the roots of the other trees.
         search: SEARCH[1].
         iterations: how many.
     """
     for _ in range(iterations):
-        rng = random_bits(world[0])
-        if len(pool) > 0:
-            world[0] = pool[pick(weights, random_unit(world[0]))]
-            world[0]["rng"] = rng
-        else:
-            world[0] = root[0]
-            world[0]["rng"] = rng
-            fill(rules[0], world[0])
+        draw_world(rules, root, pool, weights, world, 0)
         descend(rules, world, nodes, roots, search[0])
         roll_out(rules, world, 0, int(search[0]["policy"]), search[0]["epsilon"])
         update(rules[0], world[0], nodes, search[0])

@@ -15,18 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.search.alphabeta import ENTRY, FRAME, MOST_MOVES, MOST_PLIES, MOVE
-from scopa_agents.search.base import ViewSearchAgent, run_for
-from scopa_agents.search.inference import MODELS, Pool
-from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_agents.search.settings import MOST_THREADS, Budget, Settings, number, parse_settings, settings_text, word
+from scopa_agents.search.alphabeta import Work, list_of_moves
+from scopa_agents.search.base import ViewSearchAgent
+from scopa_agents.search.budget import Budget, run_for
+from scopa_agents.search.inference import MODELS, NO_MODEL, Pool
+from scopa_agents.search.rollouts import ROLLOUTS, plays_left_in
+from scopa_agents.search.settings import Settings, number, parse_settings, word
 from scopa_agents.search.worlds import judge_worlds
 from scopa_env.actions import Move
-from scopa_env.engine.state import GAME, Records
+from scopa_env.engine.state import Records, copy_of
 from scopa_env.rules import Rules
 
-MEMORY = 1 << 18
-"""Places of the transposition table of a thread, 24 bytes each."""
+MEMORY_BITS = 16
+"""Places of the transposition table of a thread, as a power of two: 1.5 MiB."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -51,10 +52,9 @@ class PimcSettings(Settings):
     positions: int = number(1_000_000, 1, 1_000_000_000)
     rollout: str = word("expert", tuple(ROLLOUTS))
     epsilon: float = number(0.0, 0.0, 1.0)
-    inference: str = word("none", MODELS)
+    inference: str = word(NO_MODEL, (NO_MODEL, *MODELS))
     noise: float = number(0.2, 0.01, 1.0)
     pool: int = number(512, 1, 1_000_000)
-    threads: int = number(1, 1, MOST_THREADS)
 
 
 class _Space:
@@ -62,40 +62,35 @@ class _Space:
 
     def __init__(self, settings: PimcSettings) -> None:
         self.settings = settings
-        self.games = np.zeros(MOST_PLIES + 1, GAME)
-        self.frames = np.zeros(MOST_PLIES + 1, FRAME)
-        self.moves = np.zeros(MOST_MOVES, MOVE)
-        self.memory = np.zeros(MEMORY, ENTRY)
-        self.counts = np.array([0, settings.positions])
+        self.work = Work(settings.budget.most_positions(settings.positions), MEMORY_BITS)
         self.pool = Pool(settings.inference, settings.noise, settings.pool)
 
     def begin(self, rules: Rules, root: Records, seed: int) -> None:
         """Get ready for a search from GAME[1]."""
         self.rules = rules
-        self.root = root.copy()
+        self.root = copy_of(root)
         self.root["rng"] = seed
-        self.worlds, self.weights = self.pool.draw(rules, self.root, seed)
+        self.near = rules.sides == 2 and plays_left_in(rules, root) <= self.settings.solve
+        if self.near:
+            self.work.clear()
+        self.worlds, self.weights = self.pool.draw(rules, self.root, seed, self.settings.budget)
 
     def judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
         """Return the summed values of moves, float64[M], and the number of worlds."""
-        settings, rules = self.settings, self.rules
-        listed, totals = moves.copy(), np.zeros(len(moves))
+        settings = self.settings
+        listed, totals = copy_of(moves), np.zeros(len(moves))
 
         def run(worlds: int) -> None:
             judge_worlds(
-                rules.record,
+                self.rules.record,
                 self.root,
                 self.worlds,
                 self.weights,
-                self.games,
                 listed,
                 totals,
-                self.frames,
-                self.moves,
-                self.memory,
-                self.counts,
+                self.work.arrays,
                 worlds,
-                settings.solve if rules.sides == 2 else 0,
+                self.near,
                 ROLLOUTS[settings.rollout].address,
                 settings.epsilon,
             )
@@ -115,11 +110,11 @@ class PimcAgent(ViewSearchAgent[_Space]):
     """
 
     kind = "pimc"
+    settings: PimcSettings
 
     def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
-        self.settings = parse_settings(PimcSettings, self.kind, settings or "100", "worlds")
         self.worlds = 0
-        super().__init__(f"{self.kind}:{settings_text(self.settings)}", self.settings.threads, seed)
+        super().__init__(parse_settings(PimcSettings, self.kind, settings or "100", "worlds"), seed)
 
     def make_space(self) -> _Space:
         """Return the working memory of one thread."""
@@ -129,11 +124,8 @@ class PimcAgent(ViewSearchAgent[_Space]):
         """Return the move with the best mean of those that are left after all rounds but the last."""
         begin = time.perf_counter()
         self.workspaces.each(lambda space, seed: space.begin(rules, records, seed), self.draw_seeds())
-        listed = np.zeros(len(moves), MOVE)
-        listed["card"] = [move.card for move in moves]
-        listed["captured"] = [move.mask for move in moves]
         self.worlds = 0
-        return moves[self._best(listed, begin)]
+        return moves[self._best(list_of_moves(moves), begin)]
 
     def _best(self, moves: Records, begin: float) -> int:
         """Return the place of the best move."""
@@ -142,15 +134,16 @@ class PimcAgent(ViewSearchAgent[_Space]):
         rounds = max(1, (len(moves) - 1).bit_length())
         for turn in range(rounds):
             budget = self.settings.budget.part(turn, rounds, len(moves) / len(active))
+            if turn and budget.is_over(begin):
+                break
             values, worlds = self._judge(moves[active], budget, begin)
             totals[active] += values
             self.worlds += worlds
             active = active[np.argsort(-totals[active], kind="stable")]
-            if turn < rounds - 1:
-                active = np.sort(active[: -(-len(active) // 2)])
+            active = active[: -(-len(active) // 2)]
         return int(active[0])
 
     def _judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
         """Return the summed values of moves and the number of worlds, of all threads."""
-        found = self.workspaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.threads))
+        found = self.workspaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.settings.threads))
         return np.sum([values for values, _ in found], axis=0), sum(worlds for _, worlds in found)

@@ -3,54 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from scopa_agents.search.budget import Budget
 from scopa_env.agents import AgentError
 from scopa_env.rules import allowed_names
 
-MOST_ITERATIONS = 100_000_000
-MOST_MILLISECONDS = 3_600_000
 MOST_THREADS = 256
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How long to search for a move: a number of iterations, or a time.
-
-    Attributes:
-        iterations: iterations, None with a time.
-        milliseconds: milliseconds of wall time, None with iterations.
-    """
-
-    iterations: int | None = None
-    milliseconds: float | None = None
-
-    @classmethod
-    def parse(cls, text: str, unit: str) -> Budget:
-        """Read ``4000`` or ``20ms``.
-
-        Raises:
-            ValueError: it is something else; `unit` says what is counted.
-        """
-        found = re.fullmatch(r"([0-9]+)(ms)?", text)
-        most = MOST_MILLISECONDS if found and found[2] else MOST_ITERATIONS
-        if not found or not 1 <= int(found[1]) <= most:
-            allowed = f"1 .. {MOST_ITERATIONS} {unit}, or a time such as 20ms (1ms .. {MOST_MILLISECONDS}ms)"
-            raise ValueError(f"{text!r}: allowed are {allowed}")
-        return cls(None, int(found[1])) if found[2] else cls(int(found[1]))
-
-    def part(self, number: int, rounds: int, factor: float) -> Budget:
-        """Return the budget of round `number` of `rounds` equal ones, times `factor`; of a time, up to its end."""
-        if self.iterations is None:
-            assert self.milliseconds is not None
-            return Budget(None, self.milliseconds * (number + 1) / rounds)
-        return Budget(max(1, round(self.iterations / rounds * factor)))
-
-    def __str__(self) -> str:
-        return f"{self.milliseconds:g}ms" if self.iterations is None else str(self.iterations)
 
 
 def number(default: float, low: float, high: float) -> Any:
@@ -69,9 +30,11 @@ class Settings:
 
     Attributes:
         budget: how long to search for a move.
+        threads: threads of a search.
     """
 
     budget: Budget
+    threads: int = number(1, 1, MOST_THREADS)
 
 
 S = TypeVar("S", bound=Settings)
@@ -129,5 +92,6 @@ def settings_text(settings: Settings) -> str:
     for field in dataclasses.fields(settings)[1:]:
         value = getattr(settings, field.name)
         if value != field.default:
-            parts.append(f"{field.name}={value:g}" if isinstance(value, float) else f"{field.name}={value}")
+            whole = isinstance(value, float) and value.is_integer()
+            parts.append(f"{field.name}={int(value) if whole else value}")
     return ",".join(parts)

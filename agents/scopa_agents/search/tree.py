@@ -146,16 +146,3 @@ def find_child(nodes: Any, parent: int, card: int, captured: Any) -> int:
     while child != 0 and (int(nodes[child]["card"]) != card or nodes[child]["captured"] != captured):
         child = int(nodes[child]["sibling"])
     return child
-
-
-@kernel
-def most_visited(nodes: Any, parent: int) -> int:
-    """Return the child with most visits, among equals the one with the largest mean reward; 0: no children."""
-    best = 0
-    child = int(nodes[parent]["child"])
-    while child != 0:
-        visits, most = int(nodes[child]["visits"]), int(nodes[best]["visits"])
-        if best == 0 or visits > most or (visits == most and nodes[child]["total"] > nodes[best]["total"]):
-            best = child
-        child = int(nodes[child]["sibling"])
-    return best

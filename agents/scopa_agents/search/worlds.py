@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scopa_agents.search.alphabeta import LIMIT, VISITED, WORST, value_of_position
-from scopa_agents.search.inference import pick
-from scopa_agents.search.rollouts import margin, random_unit, roll_out
-from scopa_env.engine.bits import popcount, signed
-from scopa_env.engine.hidden import fill, hand_count
+from scopa_agents.search.alphabeta import LIMIT, VISITED, value_of_position
+from scopa_agents.search.inference import draw_world
+from scopa_agents.search.rollouts import margin, roll_out
 from scopa_env.engine.play import play
-from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import side_of
 from scopa_env.kernel import kernel
 
@@ -19,38 +16,24 @@ TIE_BREAK = 1 / 1024
 
 
 @kernel
-def plays_left(rules: Any, game: Any) -> int:
-    """Return the number of plays up to the end of the round."""
-    held = 0
-    for seat in range(int(rules["players"])):
-        held += hand_count(game, seat)
-    each = int(rules["players"]) * int(rules["hand_size"])
-    stock = popcount(rules["deck"]) - signed(game["dealt"])
-    return held + each * min(stock // each, signed(rules["deals"]) - signed(game["deals"]))
-
-
-@kernel
-def solve_moves(rules: Any, games: Any, root_moves: Any, frames: Any, moves: Any, memory: Any, counts: Any) -> bool:
-    """Write the value of each move of games[0] for the side to act, ``score``, with every card known.
+def solve_moves(rules: Any, root_moves: Any, work: Any) -> bool:
+    """Write the value of each move of the first position for the side to act, ``score``, with every card known.
 
     Args:
         rules: RULES[1].
-        games: GAME[MOST_PLIES + 1], see `value_of_position`.
         root_moves: MOVE[..], the moves.
-        frames: FRAME[MOST_PLIES + 1], working space.
-        moves: MOVE[MOST_MOVES], working space.
-        memory: ENTRY[a power of two].
-        counts: int64[2].
+        work: `Work.arrays`, with the position in games[0].
 
     Returns:
         False if more positions than allowed would have to be visited; then the scores mean nothing.
     """
+    games, counts = work[0], work[4]
     sign = 1 if side_of(rules[0], int(games[0]["seat"])) == 0 else -1
     for k in range(len(root_moves)):
         move = root_moves[k]
         games[1] = games[0]
         play(rules[0], games[1], int(move["card"]), move["captured"])
-        move["score"] = sign * value_of_position(rules, games, frames, moves, memory, counts, 1, -WORST, WORST)
+        move["score"] = sign * value_of_position(rules, work, 1)
         if counts[VISITED] > counts[LIMIT]:
             return False
     return True
@@ -74,38 +57,30 @@ def judge_worlds(
     root: Any,
     pool: Any,
     weights: Any,
-    games: Any,
     root_moves: Any,
     totals: Any,
-    frames: Any,
-    moves: Any,
-    memory: Any,
-    counts: Any,
+    work: Any,
     worlds: int,
-    solve: int,
+    near: bool,
     policy: int,
     epsilon: float,
 ) -> int:
     """Add the value of each move for the side to act in worlds drawn from what the seat to act knows.
 
-    In each world each move is followed by one playout, by the same random numbers for all moves.  If at most `solve`
-    plays are left, and it visits at most counts[LIMIT] positions, the world is solved too: then the exact values count
-    and the playouts only tell equal ones apart.
+    In each world each move is followed by one playout, by the same random numbers for all moves.  If the end is near,
+    and it visits at most counts[LIMIT] positions, the world is solved too: then the exact values count and the
+    playouts only tell equal ones apart.
 
     Args:
         rules: RULES[1].
-        root: GAME[1], stripped; its generator goes on from call to call.
-        pool: GAME[K]: worlds to draw from by `weights`; empty: they are drawn from `root`.
-        weights: float64[K], see `scopa_agents.search.inference.draw_pool`.
-        games: GAME[MOST_PLIES + 1], working space.
+        root: GAME[1], see `draw_world`.
+        pool: GAME[K], the same.
+        weights: float64[K], the same.
         root_moves: MOVE[M], its moves.
         totals: float64[M], added to.
-        frames: FRAME[MOST_PLIES + 1], working space.
-        moves: MOVE[MOST_MOVES], working space.
-        memory: ENTRY[a power of two], working space.
-        counts: int64[2]: positions visited in the last world, and the most.
+        work: `Work.arrays`.
         worlds: how many.
-        solve: plays left at most in worlds that are solved.
+        near: whether to solve them.
         policy: address of one of ROLLOUTS.
         epsilon: share of random moves in playouts.
 
@@ -113,21 +88,14 @@ def judge_worlds(
         How many worlds were solved.
     """
     solved = 0
-    near = plays_left(rules[0], root[0]) <= solve
+    games, counts = work[0], work[4]
     side = side_of(rules[0], int(root[0]["seat"]))
     for _ in range(worlds):
-        rng = random_bits(root[0])
-        if len(pool) > 0:
-            games[0] = pool[pick(weights, random_unit(root[0]))]
-            games[0]["rng"] = rng
-        else:
-            games[0] = root[0]
-            games[0]["rng"] = rng
-            fill(rules[0], games[0])
+        draw_world(rules, root, pool, weights, games, 0)
         weight = 1.0
         if near:
             counts[VISITED] = 0
-            if solve_moves(rules, games, root_moves, frames, moves, memory, counts):
+            if solve_moves(rules, root_moves, work):
                 solved += 1
                 weight = TIE_BREAK
                 for k in range(len(root_moves)):
