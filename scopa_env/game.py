@@ -192,6 +192,26 @@ class View(Table):
         return f"View({self.text()!r}, observer={self.observer})"
 
 
+def view_to_act(name: str, view: object) -> View:
+    """Return what an agent is asked about: the view of a seat that is to act.
+
+    Args:
+        name: name of the agent.
+        view: what it was given.
+
+    Raises:
+        TypeError: it is no view; a `Game` would show the agent every card.
+        ValueError: its observer is not to act.
+    """
+    if not isinstance(view, View):
+        hint = "; game.view(game.seat) gives one" if isinstance(view, Game) else ""
+        raise TypeError(f"agent {name!r}: act takes a View, not {type(view).__name__}{hint}")
+    if not view.to_act:
+        why = "the round is over" if view.round_over else f"seat {view.seat} is to act"
+        raise ValueError(f"agent {name!r}: asked for a move of seat {view.observer}, but {why}")
+    return view
+
+
 def _stripped(rules: Rules, records: Records, observer: int) -> Records:
     out = np.empty(1, GAME)
     batch.strip(rules.record, records, np.array([observer]), out)

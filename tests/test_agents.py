@@ -75,6 +75,19 @@ def test_agents_that_do_not_exist(spec: Any, message: str) -> None:
         make_agent(spec)
 
 
+@pytest.mark.parametrize("name", ["random", "greedy", "expert", "pimc:5", "ismcts:5"])
+def test_agents_are_asked_about_views_of_the_seat_to_act(name: str) -> None:
+    """A game has the same face as a view: taken for one, it would show every card."""
+    agent = make_agent(name, 1)
+    game = Game("scopa", seed=1)
+    with pytest.raises(TypeError, match=r"act takes a View, not Game; game.view\(game.seat\) gives one"):
+        agent.act(game)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="act takes a View, not str"):
+        agent.act("view")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=f"asked for a move of seat {1 - game.seat}, but seat {game.seat} is to act"):
+        agent.act(game.view(1 - game.seat))
+
+
 # greedy
 
 

@@ -7,6 +7,8 @@ import math
 import os
 import pickle
 import random
+import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -202,7 +204,7 @@ def test_nothing_to_do_when_the_round_is_over() -> None:
     game = random_game("mini_scopa", random.Random(1))
     while not game.round_over:
         game.push(game.legal_moves[0])
-    with pytest.raises(ValueError, match="'pimc:5': the round is over"):
+    with pytest.raises(ValueError, match="'pimc:5': asked for a move of seat 0, but the round is over"):
         PimcAgent("5").act(game.view(0))
 
 
@@ -271,6 +273,45 @@ def test_a_time_is_a_budget() -> None:
     agent = IsmctsAgent("30ms", seed=1)
     agent.act(view)
     assert agent.iterations > 100
+
+
+def test_what_was_searched_can_be_read() -> None:
+    game = Game("scopa", seed=3, dealer=1)
+    view = game.view(game.seat)
+    for spec in ("ismcts:400", "ismcts:400,threads=2", "pimc:40"):
+        agent = agent_of(spec)
+        move = agent.act(view)
+        assert [one.move for one in agent.searched] == game.legal_moves
+        assert move == max(agent.searched, key=lambda one: (one.visits, one.value)).move
+        assert all(-20 < one.value < 20 for one in agent.searched)
+        if spec.startswith("ismcts"):
+            assert sum(one.visits for one in agent.searched) == 400
+    while len(game.legal_moves) > 1:
+        game.push(game.legal_moves[0])
+    agent.act(game.view(game.seat))
+    assert agent.searched == ()
+
+
+INTERRUPTED = """
+import os, signal, threading
+from scopa_env import Game, make_agent
+agent, game = make_agent({spec!r}, 1), Game("scopa", seed=3, dealer=1)
+agent.warm_up(game.rules)
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    agent.act(game.view(game.seat))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("spec", ["ismcts:100000000", "ismcts:100000000,threads=2", "pimc:3600000ms,threads=2"])
+def test_an_interrupt_ends_a_search(spec: str) -> None:
+    """Long before its budget: the process ends, its threads too."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(spec=spec)], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "interrupted\n", done.stderr
 
 
 # the tree

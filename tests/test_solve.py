@@ -157,6 +157,8 @@ def test_what_cannot_be_solved() -> None:
     play_randomly(over, random.Random(1))
     with pytest.raises(ValueError, match="round is over"):
         solve(over)
+    with pytest.raises(TypeError, match="solve takes a Game, in which every card is known, not View"):
+        solve(Game("scopa", seed=1).view(0))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"memory_bits=3.*4 \.\. 30"):
         Solver(memory_bits=3)
     with pytest.raises(ValueError, match="positions=0"):

@@ -11,7 +11,7 @@ from scopa_env import batch
 from scopa_env.actions import LAY, Move, move_of
 from scopa_env.agents import AgentError
 from scopa_env.engine.state import Records, copy_of
-from scopa_env.game import Game, View
+from scopa_env.game import Game, View, view_to_act
 from scopa_env.policy import Policy, decide
 from scopa_env.rules import Rules
 
@@ -37,8 +37,13 @@ class ArrayAgent(ABC):
         self.act_batch(rules, game.view(game.seat).records)
 
     def act(self, view: View) -> Move:
-        """Return a legal move of the observer of `view`, which is to act."""
-        records = copy_of(view.records)
+        """Return a legal move of the observer of `view`, which is to act.
+
+        Raises:
+            TypeError: it is no view.
+            ValueError: its observer is not to act.
+        """
+        records = copy_of(view_to_act(self.name, view).records)
         record = view.rules.record
         while True:
             action = int(self.act_batch(view.rules, records)[0])

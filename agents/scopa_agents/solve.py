@@ -21,8 +21,8 @@ from scopa_env.actions import Move
 from scopa_env.game import Game
 from scopa_env.rules import Rules
 
-MOST_POSITIONS = 50_000_000
-"""Positions visited at most by default: about half a minute."""
+MOST_POSITIONS = 20_000_000
+"""Positions visited at most by default: ten seconds or less; Ctrl-C has to wait as long."""
 MEMORY_BITS = 20
 """Places of the transposition table by default, as a power of two: 24 MiB."""
 
@@ -133,6 +133,8 @@ class Solver:
         return found
 
     def _begin(self, game: Game) -> None:
+        if not isinstance(game, Game):
+            raise TypeError(f"solve takes a Game, in which every card is known, not {type(game).__name__}")
         if game.rules.sides != 2:
             raise Unsolvable(f"rules {game.rules.text()!r}: {game.rules.sides} sides; allowed are games of two sides")
         if game.round_over:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event, Lock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from scopa_agents.search.budget import Budget
 from scopa_agents.search.settings import Settings, settings_text
 from scopa_env.actions import Move
 from scopa_env.engine.state import Records, copy_of
-from scopa_env.game import Game, View
+from scopa_env.game import Game, View, view_to_act
 from scopa_env.rules import Rules
 from scopa_env.table import Table
 
@@ -29,7 +30,7 @@ class Workspaces(Generic[W]):
     """Working memory of the threads of a search, and the threads.
 
     Args:
-        make: makes the memory of one thread.
+        make: makes the memory of one thread; is given the flag that stops its search.
         threads: how many.
 
     Attributes:
@@ -38,17 +39,39 @@ class Workspaces(Generic[W]):
         lock: held during a search.
     """
 
-    def __init__(self, make: Callable[[], W], threads: int) -> None:
-        self.spaces = [make() for _ in range(threads)]
+    def __init__(self, make: Callable[[Event], W], threads: int) -> None:
+        self._stop = Event()
+        self.spaces = [make(self._stop) for _ in range(threads)]
         self.process = os.getpid()
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def each(self, work: Callable[[W, int], R], seeds: Sequence[int]) -> list[R]:
         """Return what `work` returns for each memory and its seed, side by side."""
         if self._pool is None:
             return [work(space, seed) for space, seed in zip(self.spaces, seeds, strict=True)]
-        return list(self._pool.map(work, self.spaces, seeds))
+        running = [self._pool.submit(work, space, seed) for space, seed in zip(self.spaces, seeds, strict=True)]
+        try:
+            return [one.result() for one in running]
+        finally:  # a person's Ctrl-C reaches this thread only: let the others end, then go on
+            self._stop.set()
+            wait(running)
+            self._stop.clear()
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found out about a move.
+
+    Attributes:
+        move: the move.
+        visits: iterations through it, or worlds in which it was judged.
+        value: mean points of the own side over the others' after it; of a tree, with what it explored.
+    """
+
+    move: Move
+    visits: int
+    value: float
 
 
 class SearchAgent(ABC, Generic[W]):
@@ -60,6 +83,7 @@ class SearchAgent(ABC, Generic[W]):
     Attributes:
         name: its kind and settings, such as ``ismcts:4000``.
         settings: its settings.
+        searched: what the last search found about each legal move, in their order; empty after a move without one.
     """
 
     kind: str
@@ -67,6 +91,7 @@ class SearchAgent(ABC, Generic[W]):
     def __init__(self, settings: Settings, seed: int | None) -> None:
         self.settings = settings
         self.name = f"{self.kind}:{settings_text(settings)}"
+        self.searched: tuple[Searched, ...] = ()
         self._workspaces: Workspaces[W] | None = None
         self.seed(seed)
 
@@ -78,8 +103,8 @@ class SearchAgent(ABC, Generic[W]):
         self._rng = np.random.default_rng(seed)
 
     @abstractmethod
-    def make_space(self) -> W:
-        """Return the working memory of one thread."""
+    def make_space(self, stop: Event) -> W:
+        """Return the working memory of one thread, whose searches end early once `stop` is set."""
 
     @property
     def workspaces(self) -> Workspaces[W]:
@@ -98,6 +123,7 @@ class SearchAgent(ABC, Generic[W]):
         moves = table.legal_moves
         if not moves:
             raise ValueError(f"agent {self.name!r}: the round is over")
+        self.searched = ()
         if len(moves) == 1:
             return moves[0]
         with self.workspaces.lock:
@@ -136,5 +162,10 @@ class ViewSearchAgent(SearchAgent[W]):
     """A search agent that sees what its seat sees."""
 
     def act(self, view: View) -> Move:
-        """Return a legal move of the observer of `view`, which is to act."""
-        return self.decide(view)
+        """Return a legal move of the observer of `view`, which is to act.
+
+        Raises:
+            TypeError: it is no view.
+            ValueError: its observer is not to act.
+        """
+        return self.decide(view_to_act(self.name, view))

@@ -6,9 +6,12 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event
 
 MOST_ITERATIONS = 100_000_000
 MOST_MILLISECONDS = 3_600_000
+SLICE = 0.05
+"""Seconds of a call of compiled code that cannot be interrupted, at most where iterations are shorter."""
 SHARE_OF_TIME = 0.04
 """Share of a time between two looks at the clock."""
 POOL_SHARE = 0.25
@@ -68,8 +71,17 @@ class Budget:
         return f"{self.milliseconds:g}ms" if self.iterations is None else str(self.iterations)
 
 
-def run_for(budget: Budget, run: Callable[[int], None], begin: float, share: int = 1, most: int | None = None) -> int:
+def run_for(
+    budget: Budget,
+    run: Callable[[int], None],
+    begin: float,
+    share: int = 1,
+    most: int | None = None,
+    stop: Event | None = None,
+) -> int:
     """Call ``run(iterations)`` until a budget is spent; return the iterations made, at least one.
+
+    Each call takes `SLICE` seconds or less where it can, so that an interrupt is noticed.
 
     Args:
         budget: iterations (of which this caller makes every `share`-th), or a time.
@@ -77,13 +89,13 @@ def run_for(budget: Budget, run: Callable[[int], None], begin: float, share: int
         begin: when the time began (`time.perf_counter`).
         share: among how many callers the iterations are shared.
         most: iterations after which there is nothing left to do.
+        stop: a flag that ends it early.
     """
-    if budget.milliseconds is None:
-        assert budget.iterations is not None
-        count = -(-budget.iterations // share)
-        run(count)
-        return count
-    limit = budget.milliseconds / 1000
+    if budget.iterations is not None:
+        most, limit = -(-budget.iterations // share), float("inf")
+    else:
+        assert budget.milliseconds is not None
+        limit = budget.milliseconds / 1000
     started = time.perf_counter()
     done, chunk = 0, 1
     while True:
@@ -91,9 +103,9 @@ def run_for(budget: Budget, run: Callable[[int], None], begin: float, share: int
         done += chunk
         now = time.perf_counter()
         left = limit - (now - begin)
-        if left <= 0 or (most is not None and done >= most):
+        rate = done / max(now - started, 1e-9)
+        if done == most or rate * left < 0.5 or (stop is not None and stop.is_set()):
             return done
-        fits = min(limit * SHARE_OF_TIME, left) * done / (now - started)
-        chunk = max(1, min(2 * chunk, int(fits)))
-        if done / (now - started) * left < 0.5:  # less than half of an iteration fits
-            return done
+        chunk = max(1, min(2 * chunk, int(min(limit * SHARE_OF_TIME, left, SLICE) * rate)))
+        if most is not None:
+            chunk = min(chunk, most - done)

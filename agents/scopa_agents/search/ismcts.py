@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 
-from scopa_agents.search.base import SearchAgent, ViewSearchAgent
+from scopa_agents.search.base import SearchAgent, Searched, ViewSearchAgent
 from scopa_agents.search.budget import Budget, run_for
 from scopa_agents.search.inference import MODELS, NO_MODEL, Pool
 from scopa_agents.search.iterate import ROOT, SEARCH, TREE, iterate
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import Settings, number, parse_settings, word
 from scopa_agents.search.tree import NODE, clear_root
-from scopa_env.actions import Move, move_of
+from scopa_env.actions import Move
 from scopa_env.agents import AgentError
 from scopa_env.engine.state import GAME, Records, copy_of
 from scopa_env.game import Game
@@ -59,8 +61,9 @@ class IsmctsSettings(Settings):
 class _Space:
     """Working memory of one search: its trees, and the worlds that they are grown from."""
 
-    def __init__(self, settings: IsmctsSettings) -> None:
+    def __init__(self, settings: IsmctsSettings, stop: Event) -> None:
         self.settings = settings
+        self.stop = stop
         self.nodes = np.empty(_room(settings.budget), NODE)
         self.world = np.zeros(1, GAME)
         self.roots = np.zeros(MOST_ROOTS if settings.trees == "many" else 1, ROOT)
@@ -86,7 +89,7 @@ class _Space:
         def run(iterations: int) -> None:
             iterate(rules.record, root, pool, weights, self.world, self.nodes, self.roots, search, iterations)
 
-        return run_for(settings.budget, run, begin, settings.threads)
+        return run_for(settings.budget, run, begin, settings.threads, stop=self.stop)
 
     def moves(self) -> dict[tuple[int, int], tuple[int, float]]:
         """Return visits and summed rewards of the root's moves, by card and what it captures."""
@@ -119,21 +122,24 @@ class _TreeSearchAgent(SearchAgent[_Space]):
         self.iterations = 0
         super().__init__(parse_settings(IsmctsSettings, self.kind, settings or "1000", "iterations"), seed)
 
-    def make_space(self) -> _Space:
+    def make_space(self, stop: Event) -> _Space:
         """Return the working memory of one thread."""
-        return _Space(self.settings)
+        return _Space(self.settings, stop)
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with most visits."""
         found = self.workspaces
         counts = found.each(lambda space, seed: space.grow(rules, records, seed), self.draw_seeds())
         self.iterations = sum(counts)
-        total: dict[tuple[int, int], tuple[int, float]] = {}
-        for space in found.spaces:
-            for move, (visits, reward) in space.moves().items():
-                before = total.get(move, (0, 0.0))
-                total[move] = before[0] + visits, before[1] + reward
-        return move_of(*max(total, key=lambda move: total[move]))
+        self.searched = tuple(_summed(move, [space.moves() for space in found.spaces]) for move in moves)
+        return max(self.searched, key=lambda one: (one.visits, one.value)).move
+
+
+def _summed(move: Move, trees: Sequence[dict[tuple[int, int], tuple[int, float]]]) -> Searched:
+    """Add up what several trees say of a move."""
+    counts = [tree.get((move.card, int(move.mask)), (0, 0.0)) for tree in trees]
+    visits, total = sum(count for count, _ in counts), sum(reward for _, reward in counts)
+    return Searched(move, visits, total / max(visits, 1))
 
 
 class IsmctsAgent(_TreeSearchAgent, ViewSearchAgent[_Space]):
@@ -159,5 +165,11 @@ class CheatingMctsAgent(_TreeSearchAgent):
             raise AgentError(f"agent {self.kind!r}: inference={self.settings.inference!r}: it sees every card")
 
     def act_game(self, game: Game) -> Move:
-        """Return a legal move of the seat to act."""
+        """Return a legal move of the seat to act.
+
+        Raises:
+            TypeError: it is no game.
+        """
+        if not isinstance(game, Game):
+            raise TypeError(f"agent {self.name!r}: act_game takes a Game, not {type(game).__name__}")
         return self.decide(game)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import numpy as np
 
 from scopa_agents.search.alphabeta import Work, list_of_moves
-from scopa_agents.search.base import ViewSearchAgent
+from scopa_agents.search.base import Searched, ViewSearchAgent
 from scopa_agents.search.budget import Budget, run_for
 from scopa_agents.search.inference import MODELS, NO_MODEL, Pool
 from scopa_agents.search.rollouts import ROLLOUTS, plays_left_in
@@ -30,6 +31,7 @@ MEMORY_BITS = 16
 """Places of the transposition table of a thread, as a power of two: 1.5 MiB."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ class PimcSettings(Settings):
 class _Space:
     """Working memory of one thread."""
 
-    def __init__(self, settings: PimcSettings) -> None:
+    def __init__(self, settings: PimcSettings, stop: Event) -> None:
         self.settings = settings
+        self.stop = stop
         self.work = Work(settings.budget.most_positions(settings.positions), MEMORY_BITS)
         self.pool = Pool(settings.inference, settings.noise, settings.pool)
 
@@ -95,7 +98,7 @@ class _Space:
                 settings.epsilon,
             )
 
-        return totals, run_for(budget, run, begin, settings.threads)
+        return totals, run_for(budget, run, begin, settings.threads, stop=self.stop)
 
 
 class PimcAgent(ViewSearchAgent[_Space]):
@@ -116,20 +119,23 @@ class PimcAgent(ViewSearchAgent[_Space]):
         self.worlds = 0
         super().__init__(parse_settings(PimcSettings, self.kind, settings or "100", "worlds"), seed)
 
-    def make_space(self) -> _Space:
+    def make_space(self, stop: Event) -> _Space:
         """Return the working memory of one thread."""
-        return _Space(self.settings)
+        return _Space(self.settings, stop)
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with the best mean of those that are left after all rounds but the last."""
         begin = time.perf_counter()
         self.workspaces.each(lambda space, seed: space.begin(rules, records, seed), self.draw_seeds())
-        self.worlds = 0
-        return moves[self._best(list_of_moves(moves), begin)]
+        visits, totals = self._spend(list_of_moves(moves), begin)
+        self.worlds = int(visits.max())
+        means = totals / visits
+        self.searched = tuple(map(Searched, moves, visits.tolist(), means.tolist()))
+        return max(self.searched, key=lambda one: (one.visits, one.value)).move
 
-    def _best(self, moves: Records, begin: float) -> int:
-        """Return the place of the best move."""
-        totals = np.zeros(len(moves))
+    def _spend(self, moves: Records, begin: float) -> tuple[Ints, Floats]:
+        """Spend the budget in rounds; return the worlds in which each move was judged, and its summed values."""
+        visits, totals = np.zeros(len(moves), np.int64), np.zeros(len(moves))
         active = np.arange(len(moves))
         rounds = max(1, (len(moves) - 1).bit_length())
         for turn in range(rounds):
@@ -138,10 +144,10 @@ class PimcAgent(ViewSearchAgent[_Space]):
                 break
             values, worlds = self._judge(moves[active], budget, begin)
             totals[active] += values
-            self.worlds += worlds
+            visits[active] += worlds
             active = active[np.argsort(-totals[active], kind="stable")]
-            active = active[: -(-len(active) // 2)]
-        return int(active[0])
+            active = np.sort(active[: -(-len(active) // 2)])
+        return visits, totals
 
     def _judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
         """Return the summed values of moves and the number of worlds, of all threads."""
