@@ -17,8 +17,20 @@ from scopa_env.files import check_folder
 from scopa_train.bench import Measure, Work, measure
 from scopa_train.report import print_figures, write_json
 
-LIMITS = (5, 20, 100)
-"""Time limits that are tried, milliseconds."""
+KEPT = (
+    ("ismcts:5ms", "scopa"),
+    ("ismcts:20ms", "scopa"),
+    ("ismcts:100ms", "scopa"),
+    ("pimc:5ms", "scopa"),
+    ("pimc:20ms", "scopa"),
+    ("pimc:100ms", "scopa"),
+    ("ismcts:20ms", "scopone_scientifico"),
+    ("pimc:20ms", "scopone_scientifico"),
+    ("pimc:20ms,inference=expert", "scopone_scientifico"),
+    ("pimc:20ms,solve=16", "scopone_scientifico"),
+    ("ismcts:20ms,threads=2", "scopa"),
+)
+"""Agents with a time, and the games in which it is looked at how they keep it."""
 
 
 def first_position(rules: str) -> Game:
@@ -132,9 +144,8 @@ def bench_search(
     figures = measure(MEASURES, seconds, repeats)
     print_figures("search, a second of CPU time, medians", figures, digits=0)
     kept: dict[str, float] = {}
-    for limit in LIMITS:
-        for spec in (f"ismcts:{limit}ms", f"pimc:{limit}ms"):
-            kept |= times_kept(spec, "scopa", moves)
+    for spec, rules in KEPT:
+        kept |= times_kept(spec, rules, moves)
     print_figures("time taken by the time allowed", kept)
     if json_file is not None:
         write_json(json_file, {"per_second": figures, "time_kept": kept, "seconds": seconds, "repeats": repeats})
