@@ -139,14 +139,10 @@ def _follow(rules: Any, world: Any, nodes: Any, search: Any, tree: int, card: in
     parent = int(search["at"][tree])
     if parent == NOWHERE:
         return
-    search["at"][tree] = NOWHERE
-    if nodes[parent]["visits"] == 0:
+    knows = nodes[parent]["seen"] & bit(card) != NONE
+    if nodes[parent]["visits"] == 0 or not (knows or _expand(rules, world, nodes, search, tree, card)):
+        search["at"][tree] = NOWHERE
         return
-    if nodes[parent]["seen"] & bit(card) == NONE:
-        used = int(search["used"])
-        search["used"] = add_moves(rules, world, nodes, used, parent, card)
-        if int(search["used"]) == used:
-            return
     _pass(search, tree, find_child(nodes, parent, card, captured), side)
 
 
