@@ -110,11 +110,18 @@ def as_move(agent: AnyAgent, answer: object) -> Move:
         said: Any = answer
         card, captured = said
         move = Move(operator.index(card), tuple(sorted(map(operator.index, captured))))
-    except (TypeError, ValueError):
+    except Exception:  # whatever a foreign object does when it is looked at
         move = Move(-1)
     if not move.exists or len(set(move.captured)) < len(move.captured):
-        raise IllegalAction(f"agent {agent.name!r}: {answer!r} is no move (a card id and the ids it takes)")
+        raise IllegalAction(f"agent {agent.name!r}: {_shown(answer)} is no move (a card id and the ids it takes)")
     return move
+
+
+def _shown(answer: object) -> str:
+    try:
+        return repr(answer)
+    except Exception:
+        return f"<{type(answer).__name__}>"
 
 
 def as_actions(agent: AnyAgent, answer: object, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -123,7 +130,11 @@ def as_actions(agent: AnyAgent, answer: object, count: int) -> np.ndarray[Any, n
     Raises:
         IllegalAction: it is something else; the message names the agent.
     """
-    actions = np.asarray(answer)
+    try:
+        actions = np.asarray(answer)
+    except Exception as error:  # such as lists of unequal length
+        said = f"{type(answer).__name__}, {type(error).__name__}: {error}"
+        raise IllegalAction(f"agent {agent.name!r}: act_batch returned no int64[{count}] ({said})") from None
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
         found = f"{actions.dtype}{actions.shape}"
         raise IllegalAction(f"agent {agent.name!r}: act_batch returned {found}, not int64[{count}]")
@@ -140,6 +151,16 @@ class FunctionAgent:
     def act(self, view: View) -> Move:
         """Return what the function returns."""
         return self.function(view)
+
+
+def failure(agent: AnyAgent, error: BaseException, method: str = "") -> AgentError:
+    """Return an error that names an agent and says how it (in this method) failed."""
+    where = f": {method}" if method else ""
+    try:
+        what = f"{type(error).__name__}: {error}"
+    except Exception:  # an error that cannot be printed
+        what = type(error).__name__
+    return AgentError(f"agent {agent.name!r}{where} failed: {what}")
 
 
 @lru_cache(maxsize=1)
@@ -175,13 +196,24 @@ def make_any_agent(spec: AgentSpec | CheatingAgent, seed: int | None = None, rul
     agent = _agent_of(spec, seed)
     check = getattr(agent, "check_rules", None)
     if rules is not None and callable(check):
-        check(rules)
+        try:
+            check(rules)
+        except AgentError:
+            raise
+        except Exception as error:
+            raise failure(agent, error, "check_rules") from error
     return agent
 
 
 def _agent_of(spec: AgentSpec | CheatingAgent, seed: int | None) -> AnyAgent:
-    if isinstance(spec, str):
-        return _by_name(spec, seed)
+    agent = _by_name(spec, seed) if isinstance(spec, str) else _from_object(spec)
+    name: object = agent.name
+    if not isinstance(name, str) or not name.isprintable() or not name.strip():
+        raise AgentError(f"agent {_shown(spec)}: name={_shown(name)}: allowed is printable text of one line")
+    return agent
+
+
+def _from_object(spec: Agent | CheatingAgent | Callable[[View], Move]) -> AnyAgent:
     if inspect.isclass(spec):
         raise AgentError(f"agent {spec!r}: a class; hand in an agent, such as {spec.__name__}(seed=0)")
     if sees_everything(spec) and not isinstance(spec, CheatingAgent):
@@ -190,6 +222,8 @@ def _agent_of(spec: AgentSpec | CheatingAgent, seed: int | None) -> AnyAgent:
         return spec
     if callable(spec):
         return FunctionAgent(spec)
+    if hasattr(spec, "act") or hasattr(spec, "act_game"):
+        raise AgentError(f"agent {spec!r}: has no name; an agent needs the attribute name, a text")
     raise AgentError(f"agent {spec!r}: allowed are a name, an agent with name and act(view), or a function on a View")
 
 
@@ -200,9 +234,13 @@ def _by_name(spec: str, seed: int | None) -> AnyAgent:
         return agent
     if settings and name.replace(".", "").isidentifier():
         return _from_module(spec, name, settings, seed)
-    near = get_close_matches(name, agent_names(), n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise AgentError(f"agent {spec!r}: {hint}allowed are {', '.join(agent_names())}, and module:attribute")
+    raise AgentError(f"agent {spec!r}: {_hint(name)}allowed are {', '.join(agent_names())}, and module:attribute")
+
+
+def _hint(name: str) -> str:
+    """Return a question for the registered name that one resembles; nothing if it resembles none."""
+    near = get_close_matches(name.lower(), agent_names(), n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> AnyAgent:
@@ -212,8 +250,13 @@ def _from_module(spec: str, module: str, attribute: str, seed: int | None) -> An
             found = getattr(found, part)
         if inspect.isclass(found):
             takes_seed = "seed" in inspect.signature(found).parameters
+            name = found.__name__
             found = found(seed=seed) if takes_seed else found()
+            if not hasattr(found, "name") and (hasattr(found, "act") or hasattr(found, "act_game")):
+                found.name = name
     except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported or called
-        names = ", ".join(agent_names())
-        raise AgentError(f"agent {spec!r}: {type(error).__name__}: {error}; registered names are {names}") from error
+        missing = isinstance(error, ModuleNotFoundError) and error.name == module
+        hint, names = _hint(module) if missing else "", ", ".join(agent_names())
+        said = f"{type(error).__name__}: {error}"
+        raise AgentError(f"agent {spec!r}: {hint}{said}; registered names are {names}") from error
     return _agent_of(found, seed)

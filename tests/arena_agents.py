@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import time
@@ -64,6 +65,35 @@ def leaves(view: View) -> Move:
     return _unless(view, lambda: sys.exit(3))
 
 
+def interrupts(view: View) -> Move:
+    def trouble() -> None:
+        raise KeyboardInterrupt
+
+    return _unless(view, trouble)
+
+
+def prints(view: View) -> Move:
+    """Prints, in Python and past it."""
+    print("printed by Python")
+    if multiprocessing.parent_process() is not None:
+        os.write(1, b"printed by the process\n")
+    return view.legal_moves[0]
+
+
+class Odd:
+    """An answer that cannot even be looked at."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("no move")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def odd(view: View) -> Any:
+    return Odd() if in_trouble(view) else view.legal_moves[0]
+
+
 def dawdles(view: View) -> Move:
     return _unless(view, lambda: time.sleep(0.8))
 
@@ -106,6 +136,32 @@ class Seeded(Drawn):
         self._rng = np.random.default_rng(seed)
 
 
+class FailsToSeed(Drawn):
+    name = "fails to seed"
+
+    def seed(self, seed: int | None) -> None:
+        raise RuntimeError("no seed")
+
+
+class LeavesInSeed(Drawn):
+    name = "leaves in seed"
+
+    def seed(self, seed: int | None) -> None:
+        sys.exit(3)
+
+
+class FailsToWarmUp(Drawn):
+    name = "fails to warm up"
+
+    def warm_up(self, rules: Rules) -> None:
+        raise KeyboardInterrupt
+
+
+class Nameless:
+    def act(self, view: View) -> Move:
+        return view.legal_moves[0]
+
+
 class Slow(Seeded):
     name = "slow"
     pause = 0.002
@@ -120,6 +176,14 @@ class FirstOnArrays(ArrayAgent):
         from scopa_agents.learned import observe_batch
 
         return observe_batch(rules, views)[1].argmax(axis=1)
+
+
+class PrintsOnArrays(FirstOnArrays):
+    name = "prints on arrays"
+
+    def act_batch(self, rules: Rules, views: Any) -> Any:
+        print("printed by Python")
+        return super().act_batch(rules, views)
 
 
 class TroubleOnArrays(FirstOnArrays):
@@ -143,6 +207,13 @@ class IllegalOnArrays(TroubleOnArrays):
 
     def trouble(self, actions: Any, where: Any) -> Any:
         return np.where(where, 99, actions)
+
+
+class UnevenOnArrays(TroubleOnArrays):
+    name = "uneven on arrays"
+
+    def trouble(self, actions: Any, where: Any) -> Any:
+        return [[1], [2, 3]]
 
 
 class SleepsOnArrays(TroubleOnArrays):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,23 @@ class Last:
 
     def act(self, view: View) -> Move:
         return view.legal_moves[-1]
+
+
+class Nameless:
+    """An agent without name."""
+
+    def act(self, view: View) -> Move:
+        return view.legal_moves[0]
+
+
+class Named(Nameless):
+    """An agent with any name."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = name
+
+
+ESCAPES = Named("a\x1b[1m")
 
 
 # names
@@ -68,10 +86,15 @@ def test_agents_are_found_by_name() -> None:
         ("learned", "give the path"),
         (None, "agent None"),
         (GreedyAgent, "a class"),
+        ("isMcts:30", "did you mean 'ismcts'? ModuleNotFoundError: No module named 'isMcts'; registered names are"),
+        ("Greedy", "did you mean 'greedy'? allowed are"),
+        (Nameless(), "has no name; an agent needs the attribute name, a text"),
+        *((Named(name), f"name={name!r}: allowed is printable text of one line") for name in ("", " ", "a\nb", 3)),
+        ("test_agents:ESCAPES", "name='a\\x1b[1m': allowed"),
     ],
 )
 def test_agents_that_do_not_exist(spec: Any, message: str) -> None:
-    with pytest.raises(AgentError, match=message.replace("[", "\\[")):
+    with pytest.raises(AgentError, match=re.escape(message)):
         make_agent(spec)
 
 
@@ -86,6 +109,19 @@ def test_agents_are_asked_about_views_of_the_seat_to_act(name: str) -> None:
         agent.act("view")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=f"asked for a move of seat {1 - game.seat}, but seat {game.seat} is to act"):
         agent.act(game.view(1 - game.seat))
+
+
+def test_a_class_without_name_is_called_by_its_own() -> None:
+    assert make_agent("test_agents:Nameless").name == "Nameless"
+
+
+def test_an_agent_that_fails_over_rules_is_named() -> None:
+    class Fails(Last):
+        def check_rules(self, rules: Rules) -> None:
+            raise KeyError("players")
+
+    with pytest.raises(AgentError, match="agent 'last': check_rules failed: KeyError: 'players'"):
+        make_agent(Fails(), rules=Rules.parse("scopa"))
 
 
 # greedy

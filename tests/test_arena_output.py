@@ -98,6 +98,11 @@ def test_names_fit_beside_an_axis() -> None:
     path = "learned:runs/2026-01-01/ppo-with-very-many-words-in-its-name/policy"
     names = ["greedy", *(f"{path}-{k}.safetensors" for k in range(3)), "a" * 300, "a" * 301]
     found = labels(names)
+    search = "ismcts:100,rollout=expert,epsilon=0.1,inference=greedy"
+    assert labels([search]) == ["ismcts:100,\nrollout=expert,\nepsilon=0.1,\ninference=greedy"]
+    longer = [f"{search},solve={plays},determinizations=32,trees=4" for plays in (6, 8)]
+    assert labels(longer) == [f"ismcts:100,\nrollout=expert,\n{mark}\ntrees=4" for mark in ("…", "… #2 …")]
+    assert labels(["a$b$"]) == [r"a\$b\$"]
     assert labels(["learned:runs/ppo/policy.safetensors"]) == ["learned:runs/ppo/\npolicy.safetensors"]
     assert len(set(found)) == len(names)
     for name in found:
@@ -157,6 +162,45 @@ def test_a_run_from_the_command_line_and_its_file(tmp_path: Path) -> None:
     other = scopa("arena", *agents, "--deals", "10", "--rules", "escoba", "--out", str(file), cwd=HERE)
     assert (other.returncode, other.stdout) == (2, "")
     assert re.search(r"^scopa: .*run.jsonl: agents: .* it belongs to another run$", other.stderr.strip())
+
+
+def test_what_agents_print_is_not_mixed_with_the_results() -> None:
+    agents = ("arena_agents:prints", "arena_agents:first")
+    done = scopa("arena", *agents, "--deals", "2", "--jobs", "1", "--json", "-", cwd=HERE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["agents"] == ["prints", "first"]
+    assert "printed by Python" in done.stderr
+    assert "printed by the process" in done.stderr
+
+
+def test_an_agent_that_prints_here() -> None:
+    """Agents on arrays play in the process of the command."""
+    done = scopa("arena", "arena_agents:PrintsOnArrays", "random", "--deals", "2", "--json", "-", cwd=HERE)
+    assert json.loads(done.stdout)["agents"] == ["prints on arrays", "random"]
+    assert "printed by Python" in done.stderr
+
+
+def test_plots_into_a_file_names_the_option(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "here"
+    file.write_text("")
+    for folder in (file, file / "below"):
+        done = scopa("arena", "greedy", "random", "--deals", "2", "--plots", str(folder))
+        assert done.returncode == 2
+        assert re.search(r"^scopa: plots='.*here.*': .*; allowed is a folder, or the name of a new one$", done.stderr)
+
+
+def test_few_deals_are_said_to_be_few(result: Tournament) -> None:
+    few = tournament(["greedy", "random", arena_agents.first], settings=ArenaSettings(deals=29))
+    note = "intervals of fewer than 30 deals are too narrow"
+    assert note in " ".join(text_of(few).split())
+    assert note not in " ".join(text_of(result).split())
+
+
+def test_names_with_brackets_are_shown_as_they_are() -> None:
+    agent = arena_agents.Mixture()
+    agent.name = "mine [bold]x[/bold] [/]"
+    assert agent.name in text_of(tournament([agent, "random"], settings=ArenaSettings(deals=2)))
 
 
 def test_a_cheating_agent_is_marked_and_refused_elsewhere() -> None:

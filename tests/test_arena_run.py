@@ -200,20 +200,141 @@ def test_files_that_are_none_of_a_run(tmp_path: Path) -> None:
     header, *deals = file.read_text("utf-8").splitlines(keepends=True)
     wrong = {
         "first line is no header": "hello\n",
-        "is no header": '{"format": "scopa-env arena 1"}\n',
+        "line 1: key 'version' is missing": '{"format": "scopa-env arena 1"}\n',
         "format is 'scopa-env arena 9'": header.replace("arena 1", "arena 9"),
-        "line 3: is no deal": header + deals[0] + "{}\n" + deals[1],
+        "line 3: key 'pairing' is missing": header + deals[0] + "{}\n" + deals[1],
         "line 4: deal 0 of pairing 0 is there twice": header + deals[0] + deals[1] + deals[0],
-        "line 2: deal 7 of pairing 0 is not in the header": header + deals[0].replace('"deal":0', '"deal":7'),
+        "line 2: deal: 7; allowed are whole numbers 0 .. 2": header + deals[0].replace('"deal":0', '"deal":7'),
     }
     for message, content in wrong.items():
         file.write_text(content, "utf-8")
         with pytest.raises(LogError, match=message):
             play("greedy", "random", deals=3, out=file)
         assert file.read_text("utf-8") == content
+    file.write_bytes(header.encode()[:-1])
+    with pytest.raises(LogError, match="line 1: the header does not end with a line feed"):
+        play("greedy", "random", deals=3, out=file)
     file.write_text("", "utf-8")  # as good as none
     play("greedy", "random", deals=3, out=file)
     assert len(lines(file)) == 3
+
+
+FORFEIT = {"seating": 1, "agent": "greedy", "side": "a", "error": "e", "position": "p", "record": {}}
+LOST = {"margins": [1, -4], "points": [[2, 1], None]}
+BIG = 10**400
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"deal": 1.0}, "deal: 1.0; allowed are whole numbers 0 .. 2"),
+        ({"deal": "1"}, 'deal: "1"; allowed are whole numbers'),
+        ({"deal": True}, "deal: true; allowed"),
+        ({"deal": 3}, "deal: 3; allowed"),
+        ({"pairing": 1}, "pairing: 1; allowed are whole numbers 0 .. 0"),
+        ({"pairing": None}, "pairing: null; allowed"),
+        ({"margins": [1.0]}, r"margins: \[1.0\]; expected a list of 2"),
+        ({"margins": {}}, "margins: {}; expected a list of 2"),
+        ({"margins": ["1.0", -3.0]}, r'margins\[0\]: "1.0"; expected a finite number'),
+        ({"margins": [float("nan"), -3.0]}, r"margins\[0\]: NaN; expected a finite number"),
+        ({"margins": [BIG, -3.0]}, r"margins\[0\]: 10+\.\.\.; expected a finite number"),
+        ({"margins": [2.0, -3.0]}, r"margins\[0\]: 2.0; by points and forfeits it is 1.0"),
+        ({"points": [[2, 1]]}, r"points: \[\[2, 1\]\]; expected a list of 2"),
+        ({"points": [[2], [4, 1]]}, r"points\[0\]: \[2\]; expected a list of 2"),
+        ({"points": [[2.0, 1], [4, 1]]}, r"points\[0\]: 2.0; allowed are whole numbers"),
+        ({"points": [None, [4, 1]]}, r"points\[0\]: null, but the game was not forfeited"),
+        ({"times": [{}]}, r"times: \[{}\]; expected a list of 2"),
+        ({"times": [{}, []]}, r"times\[1\]: \[\]; expected an object"),
+        ({"times": [{"x": 1}, {}]}, r'times\[0\]: key "x"; allowed are bins 0 .. 1024'),
+        ({"times": [{"1025": 1}, {}]}, r"times\[0\]: key .*1025"),
+        ({"times": [{"9999999": 1}, {}]}, r"times\[0\]: key .*9999999"),
+        ({"times": [{"007": 1}, {}]}, r"times\[0\]: key .*007"),
+        ({"times": [{"7": -1}, {}]}, r"times\[0\]\['7'\]: -1; allowed are whole numbers 1 .. 1000"),
+        ({"times": [{"7": 1.5}, {}]}, r"times\[0\]\['7'\]: 1.5; allowed"),
+        ({"more": 1}, 'key "more" is not known; allowed are pairing, deal'),
+        ({"forfeits": 1}, "forfeits: 1; expected a list"),
+        ({"forfeits": [1]}, r"forfeits\[0\]: 1; expected an object"),
+        ({"forfeits": [{"seating": 1}]}, r"forfeits\[0\]: key 'agent' is missing"),
+        ({"forfeits": [FORFEIT]}, r"points\[1\]: \[4, 1\]; the game was forfeited, so null is expected"),
+        ({**LOST, "margins": [1, 4], "forfeits": [FORFEIT]}, r"margins\[1\]: 4.0; by points and forfeits it is -4.0"),
+        ({**LOST, "forfeits": [FORFEIT, FORFEIT]}, r"forfeits\[1\]: seating 1 is there twice"),
+        ({**LOST, "forfeits": [{**FORFEIT, "agent": "x"}]}, r"forfeits\[0\].agent: \"x\"; side a is 'greedy'"),
+        ({**LOST, "forfeits": [{**FORFEIT, "side": 0}]}, r"forfeits\[0\].side: 0; allowed are 'a', 'b'"),
+        ({**LOST, "forfeits": [{**FORFEIT, "record": 1}]}, r"forfeits\[0\].record: 1; expected an object"),
+        ({**LOST, "forfeits": [{**FORFEIT, "error": 1}]}, r"forfeits\[0\].error: 1; expected a text"),
+    ],
+)
+def test_a_line_that_was_edited_is_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    right = {"pairing": 0, "deal": 1, "margins": [1.0, -3.0], "points": [[2, 1], [4, 1]], "times": [{"7": 1}, {}]}
+    expect_refusal(tmp_path / "run.jsonl", {}, {**right, **change}, f"line 3: {message}")
+
+
+def expect_refusal(file: Path, header: dict[str, Any], deal: dict[str, Any], message: str) -> None:
+    play("greedy", "random", deals=3, out=file)
+    first, second, *_ = file.read_text("utf-8").splitlines()
+    content = [json.dumps({**json.loads(first), **header}), second.replace('"deal":1', '"deal":0'), json.dumps(deal)]
+    file.write_text("".join(line + "\n" for line in content), "utf-8")
+    for read in (lambda: read_tournament([file]), lambda: play("greedy", "random", deals=3, out=file)):
+        with pytest.raises(LogError, match=f"run.jsonl: {message}"):
+            read()
+
+
+def test_lines_that_are_right_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    play("greedy", "random", deals=2, out=file)
+    first, _, _ = file.read_text("utf-8").splitlines()
+    deal = {"pairing": 0, "deal": 0, "margins": [1, -3], "points": [[2, 1], [4, 1]], "times": [{"0": 1}, {}]}
+    lost = {**deal, "deal": 1, **LOST, "forfeits": [FORFEIT]}
+    file.write_text("".join(f"{line}\n" for line in (first, json.dumps(deal), json.dumps(lost))), "utf-8")
+    assert read_tournament([file]).pairings[0].forfeits == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rules": "nope"}, "rules: .*nope"),
+        ({"rules": 1}, "rules: 1; expected printable text"),
+        ({"seed": -1}, "seed: -1; allowed are whole numbers from 0"),
+        ({"seed": True}, "seed: true; allowed"),
+        ({"seed": "0"}, 'seed: "0"; allowed'),
+        ({"deals": 2.5}, "deals: 2.5; allowed are whole numbers from 2"),
+        ({"version": None}, "version: null; expected printable text"),
+        ({"agents": "greedy"}, 'agents: "greedy"; expected a list'),
+        ({"agents": ["greedy", "greedy"]}, "agents: .*: a name is there twice"),
+        ({"agents": ["greedy", "a\nb"]}, r"agents\[1\]: .*; expected printable text"),
+        ({"agents": ["greedy"]}, r"pairings\[0\]: 'random' is not among the agents"),
+        ({"cheating": ["x"]}, "cheating: 'x' is not among the agents"),
+        ({"pairings": []}, "pairings: there is none"),
+        ({"pairings": [["greedy"]]}, r"pairings\[0\]: .*; expected a list of 2"),
+        ({"pairings": [["greedy", "random"], ["greedy", "random"]]}, r"pairings\[1\]: .* is there twice"),
+        ({"forfeit_margin": None}, "forfeit_margin: null; expected a finite number"),
+        ({"forfeit_margin": 0}, "forfeit_margin: 0; allowed are numbers above 0"),
+        ({"move_limit": "1"}, 'move_limit: "1"; expected a finite number'),
+        ({"hard_limit": float("inf")}, "hard_limit: Infinity; expected a finite number"),
+        ({"note": ""}, 'key "note" is not known'),
+    ],
+)
+def test_a_header_that_was_edited_is_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    expect_refusal(tmp_path / "run.jsonl", change, {}, f"line 1: {message}")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"[1]", r"is no JSON object but \[1\]"),
+        (b'{"deal":0,"deal":1}', "key 'deal' is there twice"),
+        (b"\xff", "is no JSON"),
+        (b"[" * 100_000, "is no JSON"),
+        (b'{"pairing":' + b"1" * 5000 + b"}", "is no JSON"),
+    ],
+)
+def test_lines_that_are_no_objects(line: bytes, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    play("greedy", "random", deals=2, out=file)
+    with file.open("ab") as more:
+        more.write(line + b"\n")
+    with pytest.raises(LogError, match=f"line 4: {message}"):
+        read_tournament([file])
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
@@ -231,7 +352,7 @@ def test_a_deal_survives_its_line(tmp_path: Path) -> None:
     play("arena_agents:raises", against="random", deals=20, jobs=1, out=file)
     deals = Log.read(file).deals
     assert any(deal.forfeits for deal in deals)
-    assert [DealResult.from_json(deal.to_json()) for deal in deals] == deals
+    assert [DealResult.from_content(json.loads(deal.to_json())) for deal in deals] == deals
 
 
 # several files
@@ -284,6 +405,8 @@ def troublesome() -> list[tuple[int, int]]:
     [
         ("raises", "agent 'raises' failed: ZeroDivisionError: division by zero"),
         ("leaves", "agent 'leaves' failed: SystemExit: 3"),
+        ("interrupts", "agent 'interrupts' failed: KeyboardInterrupt: "),
+        ("odd", "agent 'odd': <Odd> is no move"),
         ("exits", "ended its process, with status 3"),
         ("sleeps", "took more than 0.6 s for a move; its process was killed"),
         ("loops", "took more than 0.6 s for a move; its process was killed"),
@@ -327,6 +450,7 @@ def test_the_margin_of_a_forfeit_can_be_chosen_and_counts_for_the_other() -> Non
     [
         ("TroubleOnArrays", {}, "agent 'trouble on arrays' failed: RuntimeError: trouble"),
         ("IllegalOnArrays", {}, "agent 'illegal on arrays': action 99 is illegal"),
+        ("UnevenOnArrays", {}, "agent 'uneven on arrays': act_batch returned no int64[1] (list, ValueError: "),
         ("ExitsOnArrays", {"jobs": 1}, "ended its process, with status 3"),
         ("SleepsOnArrays", {"hard_limit": 0.8}, "took more than 0.8 s for a move"),
     ],
@@ -347,7 +471,8 @@ def test_of_many_games_only_those_at_fault_are_forfeited(agent: str, settings: d
 def test_an_agent_that_ends_every_process_before_it_plays_is_an_error() -> None:
     from scopa_agents.arena.workers import Supervisor, WorkerError
 
-    with pytest.raises(WorkerError, match="ended with status 5, 3 times in a row and in no decision of an agent"):
+    message = "broken against random: a worker process ended with status 5, 3 times in a row and in no decision"
+    with pytest.raises(WorkerError, match=message):
         _play_unit(Supervisor, "arena_broken:Dies")
 
 
@@ -367,6 +492,25 @@ def test_an_agent_that_cannot_be_made_in_a_process_is_named() -> None:
 
     with pytest.raises(AgentError, match="agent 'arena_broken:Nothing': "):
         _play_unit(Supervisor, "arena_broken:Nothing")
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("FailsToSeed", "agent 'fails to seed': seed failed: RuntimeError: no seed"),
+        ("LeavesInSeed", "agent 'leaves in seed': seed failed: SystemExit: 3"),
+        ("FailsToWarmUp", "agent 'fails to warm up': warm_up failed: KeyboardInterrupt: "),
+    ],
+)
+def test_an_agent_that_fails_before_it_plays_is_named_and_ends_the_run(agent: str, message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        play(f"arena_agents:{agent}", against="random", deals=2, jobs=1)
+
+
+def test_ctrl_c_in_this_process_ends_the_run() -> None:
+    """There it cannot be told from one that an agent raises."""
+    with pytest.raises(KeyboardInterrupt):
+        play(arena_agents.interrupts, against="random", deals=DEALS)
 
 
 # agents that see everything

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -273,3 +274,50 @@ def test_solve_reviews_a_recorded_game(tmp_path: Path) -> None:
     short = scopa("solve", str(file), "--summary", "--plays-left", "6")
     assert short.stdout.count("in the last 6 plays") == rounds
     assert "Bea" not in short.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--positions", "99999999999999999999"),
+            "positions=99999999999999999999: allowed are whole numbers 1 .. 10000",
+        ),
+        (("--positions", "0"), "positions=0: allowed are whole numbers 1 .. "),
+        (("--plays-left", "-1"), "plays_left=-1: allowed are whole numbers 1 .. 40"),
+        (("--plays-left", "41"), "plays_left=41: allowed are whole numbers 1 .. 40"),
+        (("--plays-left", "6"), "--plays-left 6: allowed with a file of game records only, not with a position"),
+        (("--summary",), "--summary: allowed with a file of game records only, not with a position"),
+    ],
+)
+def test_solve_refuses_options(options: tuple[str, ...], message: str) -> None:
+    done = scopa("solve", Game("scopa", seed=2).text(), *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"scopa: {message}")
+
+
+def test_solve_goes_on_after_a_play_that_is_not_solved(tmp_path: Path) -> None:
+    game = Game("scopone_scientifico", seed=1)
+    play_randomly(game, random.Random(1))
+    file = tmp_path / "games.jsonl"
+    write_records(file, [GameRecord.from_game(game)] * 2)
+    done = scopa("solve", str(file), "--plays-left", "12", "--positions", "50")
+    assert done.returncode == 0, done.stderr
+    for number in (1, 2):
+        assert re.search(
+            rf"game {number}, round 1: points lost \d+/\d+ in the last 12 plays; \d+ of them, marked \?, not solved"
+            r" \(see --positions\); the first 28 plays are left out; --plays-left 40 shows them\n",
+            done.stdout,
+        )
+    rows = [line for line in done.stdout.splitlines() if re.match(r" *[0-3] ", line)]
+    assert len(rows) == 24
+    assert 0 < sum("?" in row for row in rows) < 24
+
+
+def test_solve_names_the_game_that_has_three_sides(tmp_path: Path) -> None:
+    game = Game("scopa:players=3", seed=1)
+    play_randomly(game, random.Random(1))
+    file = tmp_path / "games.jsonl"
+    write_records(file, [GameRecord.from_game(game)])
+    done = scopa("solve", str(file))
+    assert done.stderr == "scopa: game 1: 'scopa:players=3' has 3 sides; allowed are games of two sides\n"

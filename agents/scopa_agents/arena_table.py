@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from scopa_agents.arena import Pairing, Tournament
-from scopa_agents.arena.results import what_is_played
+from scopa_agents.arena.results import note_of_few, what_is_played
 
 
 class Bar:
@@ -70,14 +71,14 @@ class Report:
 
     def print(self, console: Console | None = None) -> None:
         """Print it in the terminal."""
-        table = Table(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(title=escape(self.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for place, heading in enumerate(self.headings):
             if place < self.words:
                 table.add_column(heading, overflow="fold")
             else:
                 table.add_column(heading, justify="right", no_wrap=True)
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         (console or Console()).print(table)
 
     def markdown(self) -> str:
@@ -135,6 +136,8 @@ def rating_report(tournament: Tournament) -> Report:
         for one in tournament.ratings
     )
     title = "Elo by Bradley-Terry, the mean of all agents 0; score: wins and half the draws"
+    if note := note_of_few(tournament.pairings):
+        title += f"; {note}"
     return Report(title, ("agent", "Elo", "95 % interval", "score", "games"), tuple(rows), words=1)
 
 

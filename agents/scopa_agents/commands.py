@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -53,8 +54,7 @@ def arena_command(
         if path is not None:
             check_folder(path)
     if plots is not None:
-        check_plots()
-        plots.mkdir(parents=True, exist_ok=True)
+        _check_plots_folder(plots)
     if from_files is None:
         result = _play(agents, against, settings)
     elif agents or against or settings != DEFAULTS:
@@ -68,8 +68,18 @@ def arena_command(
         _write(None if to_stdout else json_file, json.dumps(result.as_json(half_width), indent=2) + "\n")
 
 
+def _check_plots_folder(folder: Path) -> None:
+    check_plots()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "is a file" if folder.is_file() else error.strerror
+        raise ValueError(f"plots={str(folder)!r}: {reason}; allowed is a folder, or the name of a new one") from None
+
+
 def _play(agents: tuple[str, ...], against: str | None, settings: ArenaSettings) -> Tournament:
-    with progress_bar("arena", 1, "deals") as bar:
+    """Play; what agents print goes to stderr, as standard output is for the results."""
+    with redirect_stdout(sys.stderr), progress_bar("arena", 1, "deals") as bar:
         return tournament(agents, against, settings, bar.advance_to)
 
 

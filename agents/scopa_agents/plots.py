@@ -5,6 +5,7 @@ matplotlib is imported when the first picture is drawn; it comes with the extra 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.arena import Tournament
-from scopa_agents.arena.results import Pairing, what_is_played
+from scopa_agents.arena.results import Pairing, note_of_few, what_is_played
 from scopa_env.files import whole_file
 
 COLORS = ("#0072b2", "#d55e00", "#009e73")
@@ -26,7 +27,7 @@ DIVERGING = "PuOr_r"
 LINE = 24
 """Most characters of a line of an agent's name in a picture."""
 
-LINES = 3
+LINES = 4
 """Most lines of it."""
 
 
@@ -63,16 +64,26 @@ def check_plots() -> None:
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """Return names as they fit beside an axis: in several lines, and the longest by their end alone.
+    """Return names as they fit beside an axis: in several lines, and of the longest the first lines and the last.
 
-    Different names stay different.
+    Different names stay different: those that are shortened to the same are numbered.
     """
-    found: list[str] = []
-    for name in names:
-        lines = _lines(name)
-        label = "\n".join(lines if len(lines) <= LINES else [f"…{lines[-LINES][1:]}", *lines[1 - LINES :]])
-        found.append(f"{label} #{len(found) + 1}" if label in found else label)
-    return found
+    whole = [_lines(name) for name in names]
+    found = ["\n".join(lines) if len(lines) <= LINES else "" for lines in whole]
+    for place, lines in enumerate(whole):
+        if not found[place]:
+            found[place] = _shortened(lines, found)
+    return [label.replace("$", r"\$") for label in found]  # else matplotlib reads formulas
+
+
+def _shortened(lines: Sequence[str], others: Sequence[str]) -> str:
+    """Return the first lines and the last, with what is left out marked in between."""
+    for number in itertools.count(1):
+        mark = "…" if number == 1 else f"… #{number} …"
+        label = "\n".join([*lines[: LINES - 2], mark, lines[-1]])
+        if label not in others:
+            return label
+    raise AssertionError
 
 
 def _lines(name: str) -> list[str]:
@@ -124,10 +135,14 @@ def draw_cross_table(tournament: Tournament, path: Path) -> None:
     reference = reference_of(tournament)
     columns = range(len(agents)) if reference is None else [agents.index(reference)]
     shown = table[:, columns]
+    opponents = [agents[column] for column in columns]
     most = float(np.nanmax(np.abs(shown))) or 1.0
     if reference is not None:
         met = ~np.isnan(shown[:, 0])
         agents, shown = [name for name, there in zip(agents, met, strict=True) if there], shown[met]
+    check_plots()
+    from matplotlib.patches import Rectangle
+
     names = labels(agents)
     if reference is None:
         rows, heads = [f"{rank}. {name}" for rank, name in enumerate(names, 1)], [str(rank + 1) for rank in columns]
@@ -148,6 +163,8 @@ def draw_cross_table(tournament: Tournament, path: Path) -> None:
             if not np.isnan(value):
                 color = "white" if abs(value) > 0.65 * most else "black"
                 axes.text(column, row, signed(value, 2), ha="center", va="center", color=color, fontsize=9)
+                if agents[row] == opponents[column]:  # against itself, a check
+                    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="//", ec="0.7", lw=0))
         figure.colorbar(image, ax=axes, label="points a round")
         figure.suptitle(
             f"{what_is_played(tournament.pairings)}\nmean margin of the row against the column", fontsize=10
@@ -189,7 +206,10 @@ def draw_ladder(tournament: Tournament, path: Path) -> None:
         axes.grid(axis="x", alpha=0.3)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        figure.suptitle(what_is_played(tournament.pairings), fontsize=10)
+        title = what_is_played(tournament.pairings)
+        if reference is None and (note := note_of_few(tournament.pairings)):
+            title += f"\n{note}"
+        figure.suptitle(title, fontsize=10)
 
 
 def _towards(one: Pairing, reference: str) -> tuple[str, float, float, float]:

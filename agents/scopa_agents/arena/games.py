@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from scopa_env import batch
 from scopa_env.actions import IllegalAction
-from scopa_env.agents import AgentError, AnyAgent, BatchAgent, as_actions, as_move, sees_everything
+from scopa_env.agents import AgentError, AnyAgent, BatchAgent, as_actions, as_move, failure, sees_everything
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, copy_of
 from scopa_env.game import Game, View, seed_state
 from scopa_env.rules import Rules
@@ -56,6 +57,11 @@ def margins(rules: Rules, games: Records, seated: Ints) -> Floats:
 def on_arrays(agent: AnyAgent) -> bool:
     """Say whether an agent decides on arrays of games in the arena."""
     return isinstance(agent, BatchAgent) and not sees_everything(agent)
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Say whether an error may be a Ctrl-C: in a process that ignores it, as workers do, an agent has raised it."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 class Watch:
@@ -182,10 +188,12 @@ class Referee:
         begin = time.perf_counter()
         try:
             answer = call()
-        except (AgentError, IllegalAction, KeyboardInterrupt):
+        except (AgentError, IllegalAction):
             raise
         except BaseException as error:  # whatever goes wrong inside an agent, SystemExit too
-            raise AgentError(f"agent {agent.name!r} failed: {type(error).__name__}: {error}") from error
+            if is_ctrl_c(error):
+                raise
+            raise failure(agent, error) from error
         finally:
             share = (time.perf_counter() - begin) / len(rows)
             self._watch.end()

@@ -16,12 +16,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from scopa_agents.arena.reading import DealChecker, LineError, check_header, parse_line
 from scopa_agents.arena.unit import GameResult, Times, add_times
 from scopa_env.files import check_folder, whole_file
 
@@ -107,21 +108,16 @@ class DealResult:
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
-    def from_json(cls, line: str) -> DealResult:
-        """Read what `to_json` writes.
-
-        Raises:
-            ValueError, KeyError, TypeError: it is something else.
-        """
-        content = json.loads(line)
-        a, b = ({int(index): int(count) for index, count in one.items()} for one in content["times"])
+    def from_content(cls, content: dict[str, Any]) -> DealResult:
+        """Return a deal from the object of its line, checked by `scopa_agents.arena.reading.DealChecker`."""
+        a, b = ({int(index): count for index, count in one.items()} for one in content["times"])
         return cls(
-            int(content["pairing"]),
-            int(content["deal"]),
+            content["pairing"],
+            content["deal"],
             tuple(map(float, content["margins"])),
-            tuple(None if points is None else tuple(map(int, points)) for points in content["points"]),
+            tuple(None if points is None else tuple(points) for points in content["points"]),
             (a, b),
-            tuple(map(dict, content.get("forfeits", ()))),
+            tuple(content.get("forfeits", ())),
         )
 
 
@@ -156,12 +152,13 @@ class Log:
         """
         with path.open("rb") as file:
             first = file.readline()
-            log = cls(_read_header(path, first), size=len(first))
+            header, deals = _read_header(path, first)
+            log = cls(header, size=len(first))
             seen = set()
             for number, line in enumerate(file, 2):
                 if not line.endswith(b"\n"):
                     break
-                deal = _read_deal(path, number, line, log.header)
+                deal = _read_deal(path, number, line, deals)
                 if (deal.pairing, deal.deal) in seen:
                     raise LogError(f"{path}: line {number}: deal {deal.deal} of pairing {deal.pairing} is there twice")
                 seen.add((deal.pairing, deal.deal))
@@ -170,28 +167,37 @@ class Log:
         return log
 
 
-def _read_header(path: Path, line: bytes) -> Header:
+@contextmanager
+def _naming_line(path: Path, number: int) -> Iterator[None]:
     try:
-        content = json.loads(line)
-        if content["format"] != FORMAT:
-            raise LogError(f"{path}: format is {content['format']!r}; allowed is {FORMAT!r}")
-        pairs = tuple((str(a), str(b)) for a, b in content.pop("pairings"))
-        agents, cheating = (tuple(map(str, content.pop(name))) for name in ("agents", "cheating"))
-        return Header(agents=agents, cheating=cheating, pairings=pairs, **content)
-    except LogError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError):
+        yield
+    except LineError as error:
+        raise LogError(f"{path}: line {number}: {error}") from None
+
+
+def _read_header(path: Path, line: bytes) -> tuple[Header, DealChecker]:
+    try:
+        content = parse_line(line)
+        found = content["format"]
+    except (LineError, KeyError):
         raise LogError(f"{path}: is no file of an arena run: its first line is no header") from None
+    if found != FORMAT:
+        raise LogError(f"{path}: format is {found!r}; allowed is {FORMAT!r}")
+    with _naming_line(path, 1):
+        if not line.endswith(b"\n"):
+            raise LineError("the header does not end with a line feed")
+        check_header(content)
+        deals = DealChecker(content)
+    pairs = tuple((a, b) for a, b in content.pop("pairings"))
+    agents, cheating = (tuple(content.pop(name)) for name in ("agents", "cheating"))
+    return Header(agents=agents, cheating=cheating, pairings=pairs, **content), deals
 
 
-def _read_deal(path: Path, number: int, line: bytes, header: Header) -> DealResult:
-    try:
-        deal = DealResult.from_json(line.decode("utf-8"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LogError(f"{path}: line {number}: is no deal ({type(error).__name__}: {error})") from None
-    if not (0 <= deal.pairing < len(header.pairings) and 0 <= deal.deal < header.deals):
-        raise LogError(f"{path}: line {number}: deal {deal.deal} of pairing {deal.pairing} is not in the header")
-    return deal
+def _read_deal(path: Path, number: int, line: bytes, deals: DealChecker) -> DealResult:
+    with _naming_line(path, number):
+        content = parse_line(line)
+        deals.check(content)
+        return DealResult.from_content(content)
 
 
 def _check_same(path: Path, found: Header, wanted: Header) -> None:

@@ -20,6 +20,9 @@ from scopa_agents.arena.unit import Times, add_times, seconds_of
 HALF_WIDTH = 0.05
 """Half-width of an interval, in points a round, for which `Tournament.variances` counts deals by default."""
 
+FEW_DEALS = 30
+"""Below this number of deals bootstrap intervals are too narrow."""
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -153,6 +156,12 @@ def what_is_played(pairings: Sequence[Pairing]) -> str:
     deals = sorted({one.deals for one in pairings})
     count = f"{deals[0]:,}" if len(deals) == 1 else f"{deals[0]:,} to {deals[-1]:,}"
     return f"{pairings[0].rules}, {count} duplicate deals"
+
+
+def note_of_few(pairings: Sequence[Pairing]) -> str:
+    """Return a warning for titles of Elo tables, whose intervals are resampled from the deals; empty if not needed."""
+    few = min(one.deals for one in pairings) < FEW_DEALS
+    return f"intervals of fewer than {FEW_DEALS} deals are too narrow" if few else ""
 
 
 Pair = tuple[str, str]

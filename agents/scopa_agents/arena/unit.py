@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.arena.games import Fault, Floats, Ints, Referee, Watch, deal_games, margins, seatings
+from scopa_agents.arena.games import Fault, Floats, Ints, Referee, Watch, deal_games, is_ctrl_c, margins, seatings
 from scopa_env.agents import (
     AgentSpec,
     AnyAgent,
     CheatingAgent,
+    failure,
     make_any_agent,
 )
 from scopa_env.engine.state import Records
@@ -215,7 +216,7 @@ class UnitPlayer:
         self._warm_up(agent, spec, role)
         reseed = getattr(agent, "seed", None)
         if callable(reseed):
-            reseed(seed)
+            _call(agent, "seed", seed)
             if isinstance(spec, str):
                 self._made[(spec, role)] = agent
         return agent
@@ -225,9 +226,18 @@ class UnitPlayer:
         key: object = (spec, role) if isinstance(spec, str) else id(spec)
         if key not in self._warm:
             self._warm.add(key)
-            warm_up = getattr(agent, "warm_up", None)
-            if callable(warm_up):
-                warm_up(self._rules)
+            if callable(getattr(agent, "warm_up", None)):
+                _call(agent, "warm_up", self._rules)
+
+
+def _call(agent: AnyAgent, method: str, argument: object) -> None:
+    """Call a method of an agent; what goes wrong in it is an AgentError that names both, and ends the run."""
+    try:
+        getattr(agent, method)(argument)
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        raise failure(agent, error, method) from error
 
 
 def _count(rows: Ints, seconds: Floats, games: int) -> list[Times]:

@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -76,6 +77,8 @@ class Desk(Watch):
 def work(job: Job, channel: Connection, memory: Any) -> None:
     """Play the tasks that come through `channel` until it is closed: what a worker process runs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started this process decides what Ctrl-C means
+    with suppress(OSError):  # no stderr
+        os.dup2(2, 1)  # what an agent prints, in whatever language, is not mixed with the results on stdout
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # said once, by the process that reads the command
     player = UnitPlayer(job, Desk(memory))
@@ -165,7 +168,7 @@ class Supervisor:
                 how = str(end)
             else:
                 return found
-        raise WorkerError(f"a worker process {how}, {MOST_FAILURES} times in a row and in no decision of an agent")
+        raise self._failed(unit, how)
 
     def _play_singly(self, unit: Unit, games: list[tuple[int, int]]) -> list[GameResult]:
         found: list[GameResult] = []
@@ -180,10 +183,14 @@ class Supervisor:
                     found.append(forfeited(self._job, unit, *games[len(found)], end.fault))
                 failures = failures + 1 if len(found) == before else 0
                 if failures == MOST_FAILURES:
-                    raise WorkerError(
-                        f"a worker process {end}, {failures} times in a row and in no decision of an agent"
-                    ) from None
+                    raise self._failed(unit, str(end)) from None
         return found
+
+    def _failed(self, unit: Unit, how: str) -> WorkerError:
+        who = " against ".join(self._job.names[unit.pairing])
+        return WorkerError(
+            f"{who}: a worker process {how}, {MOST_FAILURES} times in a row and in no decision of an agent"
+        )
 
     def _run(self, task: Task, count: int) -> Iterator[GameResult]:
         """Let the worker play a task; yield the `count` results as they come."""
