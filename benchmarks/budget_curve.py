@@ -20,7 +20,7 @@ CURVES = {
     "ismcts:N": [f"ismcts:{iterations}" for iterations in (100, 400, 1600, 6400, 25600)],
 }
 """By what is drawn as one line: the agents, by growing budget."""
-DEPTHS = [f"pimc:50,solve={plays}" for plays in (12, 18, 24, 36)]
+DEPTHS = [f"pimc:50,solve={plays}" for plays in (12, 18, 24)]
 """Worlds solved from farther and farther away; ``pimc:50`` alone solves the last deal of two players."""
 
 
