@@ -74,7 +74,7 @@ def solve_rounds(rules: str) -> Work:
 MEASURES = (
     Measure("ismcts, scopa", "iterations", lambda: search_tree("2000", "scopa")),
     Measure("ismcts, scopa, random playouts", "iterations", lambda: search_tree("2000,rollout=random", "scopa")),
-    Measure("ismcts, scopa, many observers", "iterations", lambda: search_tree("2000,trees=many", "scopa")),
+    Measure("ismcts, scopa, many trees", "iterations", lambda: search_tree("2000,trees=many", "scopa")),
     Measure("ismcts, escoba", "iterations", lambda: search_tree("2000", "escoba")),
     Measure("ismcts, scopone_scientifico", "iterations", lambda: search_tree("2000", "scopone_scientifico")),
     Measure("ismcts, scopa, wall time", "iterations", lambda: search_tree("8000", "scopa"), time.perf_counter),
