@@ -20,14 +20,14 @@ from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.arena import duel
 from scopa_agents.search.base import ViewSearchAgent
 from scopa_agents.search.budget import Budget, run_for
-from scopa_agents.search.inference import MODELS, Pool, likelihood, pick, take_back
+from scopa_agents.search.inference import MODELS, Pool, likelihood, pick
 from scopa_agents.search.ismcts import CheatingMctsAgent, IsmctsAgent
 from scopa_agents.search.pimc import PimcAgent
-from scopa_agents.search.rollouts import plays_left
 from scopa_agents.solve import Solver
 from scopa_env import AgentError, Game, Move, Rules, ScopaEnv, View, make_agent
 from scopa_env.agents import agent_names
 from scopa_env.cards import parse_cards
+from scopa_env.engine.past import plays_left, take_back
 from scopa_env.engine.state import GAME, copy_of
 from scopa_env.kernel import kernel
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount
+from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, signed
 from scopa_env.engine.captures import capturing_cards
 from scopa_env.engine.rng import random_below
 from scopa_env.engine.state import HAND, NOBODY, UNKNOWN, first_player, side_of
@@ -32,6 +32,22 @@ def sees_hand(rules: Any, observer: int, seat: int) -> bool:
 def hand_count(game: Any, seat: int) -> int:
     """Return the number of cards in the hand of `seat`, known or not."""
     return popcount(game["hands"][seat]) + int(game["hidden"][seat])
+
+
+@kernel
+def cards_held(rules: Any, game: Any) -> int:
+    """Return the number of cards in all hands, known or not."""
+    held = 0
+    for seat in range(int(rules["players"])):
+        held += hand_count(game, seat)
+    return held
+
+
+@kernel
+def plays_since_deal(rules: Any, game: Any) -> int:
+    """Return the number of plays since hands were last dealt, of those that the record holds."""
+    dealt = signed(rules["players"]) * signed(rules["hand_size"])
+    return min(dealt - cards_held(rules, game), signed(game["plays"]))
 
 
 @kernel
@@ -80,13 +96,9 @@ def ruled_out(rules: Any, game: Any, seat: int) -> Any:
     out = NONE
     if rules["obligation"] != HAND:
         return out
-    held = 0
-    for other in range(int(rules["players"])):
-        held += hand_count(game, other)
-    since_deal = int(rules["players"]) * int(rules["hand_size"]) - held
-    plays = int(game["plays"])
+    plays = signed(game["plays"])
     table = game["table"]
-    for k in range(plays - 1, max(plays - since_deal, 0) - 1, -1):
+    for k in range(plays - 1, plays - plays_since_deal(rules, game) - 1, -1):
         card = int(game["cards"][k])
         captured = game["captured"][k]
         laid_on_table = captured == NONE and table & bit(card) != NONE

@@ -103,7 +103,7 @@ def _hands_are_empty(rules: Any, game: Any) -> bool:
 
 
 @kernel
-def _sweep_counts(rules: Any, last_deal: bool, last_play: bool) -> bool:
+def sweep_counts(rules: Any, last_deal: bool, last_play: bool) -> bool:
     """Say whether a sweep counts, by ``last_sweep``."""
     if rules["last_sweep"] == COUNTS:
         return True
@@ -112,15 +112,20 @@ def _sweep_counts(rules: Any, last_deal: bool, last_play: bool) -> bool:
     return not last_play
 
 
+@kernel
+def is_sweep(rules: Any, card: int, captured: Any, table: Any) -> bool:
+    """Say whether `card`, taking `captured` from `table`, empties it in a way that can count as a sweep."""
+    return bool(captured == table) and (bool(rules["ace_scopa"]) or not takes_all_by_ace(rules, card, table))
+
+
 @inlined
 def _capture(rules: Any, game: Any, side: int, card: int, captured: Any, last_play: bool) -> None:
     """Move the captured cards and the card to the side's pile; count a sweep."""
-    by_ace = takes_all_by_ace(rules, card, game["table"])
+    swept = is_sweep(rules, card, captured, game["table"])
     game["table"] &= ~captured
     game["piles"][side] |= captured | bit(card)
     game["last"] = side
-    swept = game["table"] == NONE and (not by_ace or rules["ace_scopa"])
-    if swept and _sweep_counts(rules, not more_deals(rules, game), last_play):
+    if swept and sweep_counts(rules, not more_deals(rules, game), last_play):
         game["sweeps"][side] += 1
 
 

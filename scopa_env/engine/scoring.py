@@ -270,3 +270,24 @@ def tabulate(rules: Any, piles: Any, sweeps: Any, table: Any) -> None:
             table[category, side] = 0
         for side in range(int(rules["sides"])):
             table[category, side] = score_side(rules, piles, sweeps, NONE, side, category)
+
+
+@kernel
+def marked_cards(rules: Any, pile: Any) -> Any:
+    """Return the cards of `pile` that scoring asks for by name; of the others only how many, and how many coins."""
+    named = NONE
+    if rules["settebello_points"]:
+        named |= bit(SETTEBELLO)
+    if rules["re_bello_points"]:
+        named |= bit(RE_BELLO)
+    if rules["napola"]:
+        named |= COINS
+    if rules["sevens_points"] or rules["all_sevens_bonus"]:
+        named |= SEVENS
+    marked = pile & named
+    if rules["primiera_points"]:
+        for suit in range(int(rules["suits"])):
+            best = best_of_suit(rules, pile, suit)
+            if best != NOBODY:
+                marked |= bit(best)
+    return marked

@@ -48,13 +48,13 @@ from scopa_agents.expert.notes import new_notes
 from scopa_agents.expert.reply import table_value
 from scopa_agents.expert.values import HOLD, long_hands, worth_of, write_worth
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, word
-from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, takes_all_by_ace, value_of
+from scopa_env.engine.captures import COINS, SEVENS, reachable_sums, same_value, value_of
 from scopa_env.engine.deal import more_deals
-from scopa_env.engine.hidden import hand_count
+from scopa_env.engine.hidden import hand_count, sees_hand
 from scopa_env.engine.moves import first_action, next_move
-from scopa_env.engine.play import is_banked
+from scopa_env.engine.play import is_banked, is_sweep, sweep_counts
 from scopa_env.engine.rng import random_below
-from scopa_env.engine.state import COUNTS, HAND, NOBODY, NOT_LAST_HAND, next_seat, relative_seat, side_of
+from scopa_env.engine.state import HAND, NOBODY, next_seat, relative_seat, side_of
 from scopa_env.kernel import inlined, kernel
 from scopa_env.policy import Policy
 
@@ -100,9 +100,10 @@ def _taken(rules: Any, game: Any) -> Any:
 def _shown(rules: Any, game: Any, seat: int) -> Any:
     """Return the cards of the hands that `seat` sees, its own included."""
     shown = game["hands"][seat]
-    if rules["teams"] and rules["partner_hand_visible"]:
-        for one in range(seat & 1, int(rules["players"]), 2):
-            shown |= game["hands"][one]
+    if rules["partner_hand_visible"]:
+        for one in range(int(rules["players"])):
+            if sees_hand(rules, seat, one):
+                shown |= game["hands"][one]
     return shown
 
 
@@ -132,12 +133,7 @@ def doubted(rules: Any, game: Any, seat: int) -> int:
 @inlined
 def _sweep_points(rules: Any, again: bool, last_play: bool) -> float:
     """Return what a sweep pays, by ``last_sweep``."""
-    if rules["last_sweep"] != COUNTS:
-        if rules["last_sweep"] == NOT_LAST_HAND and not again:
-            return 0.0
-        if rules["last_sweep"] != NOT_LAST_HAND and last_play:
-            return 0.0
-    return float(rules["sweep_points"])
+    return float(rules["sweep_points"]) if sweep_counts(rules, not again, last_play) else 0.0
 
 
 @inlined
@@ -237,7 +233,7 @@ def _move_value(rules: Any, game: Any, notes: Any, card: int, captured: Any, swe
         gone |= bit(card)
         ours = 1.0
         left = table & ~captured
-        if left == NONE and table != NONE and (rules["ace_scopa"] or not takes_all_by_ace(rules, card, table)):
+        if captured != NONE and is_sweep(rules, card, captured, table):
             value += sweep
     else:
         value = -HOLD * notes["worth"][card]

@@ -18,13 +18,12 @@ import numpy as np
 
 from scopa_agents.greedy import move_score
 from scopa_env.actions import Move
-from scopa_env.cards import RE_BELLO, SETTEBELLO
-from scopa_env.engine.bits import NONE, bit, popcount, word, wrapping_add, wrapping_mul
-from scopa_env.engine.captures import COINS, SEVENS
+from scopa_env.engine.bits import NONE, popcount, word, wrapping_add, wrapping_mul
+from scopa_env.engine.captures import COINS
 from scopa_env.engine.moves import next_move
 from scopa_env.engine.play import play
 from scopa_env.engine.rng import GAMMA, mix
-from scopa_env.engine.scoring import best_of_suit
+from scopa_env.engine.scoring import marked_cards
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, side_of
 from scopa_env.kernel import kernel
 
@@ -84,26 +83,8 @@ def _stir(key: Any, value: Any) -> Any:
 def _piles_key(rules: Any, game: Any) -> Any:
     """Return a hash of what scoring asks of the two piles."""
     own, other = game["piles"][0], game["piles"][1]
-    kept = NONE
-    if rules["settebello_points"]:
-        kept |= bit(SETTEBELLO)
-    if rules["re_bello_points"]:
-        kept |= bit(RE_BELLO)
-    if rules["napola"]:
-        kept |= COINS
-    if rules["sevens_points"] or rules["all_sevens_bonus"]:
-        kept |= SEVENS
-    mine, theirs = own & kept, other & kept
-    if rules["primiera_points"]:
-        for suit in range(int(rules["suits"])):
-            best = best_of_suit(rules, own, suit)
-            if best != NOBODY:
-                mine |= bit(best)
-            best = best_of_suit(rules, other, suit)
-            if best != NOBODY:
-                theirs |= bit(best)
     counts = popcount(own) + 64 * popcount(other) + 4096 * popcount(own & COINS) + 65536 * popcount(other & COINS)
-    return _stir(_stir(word(counts), mine), theirs)
+    return _stir(_stir(word(counts), marked_cards(rules, own)), marked_cards(rules, other))
 
 
 @kernel

@@ -15,12 +15,13 @@ import numpy as np
 from scopa_agents.expert import survey_expert
 from scopa_agents.greedy import survey_greedy
 from scopa_agents.search.budget import Budget, run_for
-from scopa_agents.search.rollouts import plays_left, random_unit
-from scopa_env.engine.bits import NONE, bit, signed
-from scopa_env.engine.hidden import fill, hand_count
+from scopa_agents.search.rollouts import random_unit
+from scopa_env.engine.bits import NONE
+from scopa_env.engine.hidden import fill, plays_since_deal
 from scopa_env.engine.moves import count_moves
+from scopa_env.engine.past import take_back
 from scopa_env.engine.rng import random_bits
-from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, copy_of, first_player, side_of
+from scopa_env.engine.state import GAME, NOBODY, Records, copy_of
 from scopa_env.kernel import kernel
 from scopa_env.policy import Policy, call_policy
 from scopa_env.rules import Rules
@@ -60,58 +61,6 @@ KEPT = 0.25
 """Share of a pool's worlds that its weights must be worth at least."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@kernel
-def plays_of_round(rules: Any, game: Any) -> int:
-    """Return the number of plays made this round, also those that the record does not hold."""
-    return signed(rules["players"]) * signed(rules["hand_size"]) * signed(rules["deals"]) - plays_left(rules, game)
-
-
-@kernel
-def last_side(rules: Any, game: Any) -> int:
-    """Return the side that took cards last in the plays that a record holds, NOBODY if none did or it is not known."""
-    players = int(rules["players"])
-    owned = NONE
-    for side in range(int(rules["sides"])):
-        owned |= game["piles"][side]
-    for k in range(signed(game["plays"]) - 1, -1, -1):
-        if game["captured"][k] != NONE or owned & bit(int(game["cards"][k])) != NONE:
-            return side_of(rules, (first_player(rules, game) + k) % players)
-    if owned != NONE and plays_of_round(rules, game) == signed(game["plays"]):
-        return side_of(rules, int(game["dealer"]))  # the dealer's bonus
-    return NOBODY
-
-
-@kernel
-def take_back(rules: Any, game: Any) -> None:
-    """Take back the last play of a record, made since hands were last dealt; the sweeps stay as they are."""
-    k = signed(game["plays"]) - 1
-    players = int(rules["players"])
-    seat = (first_player(rules, game) + k) % players
-    side = side_of(rules, seat)
-    card, captured = bit(int(game["cards"][k])), game["captured"][k]
-    took = captured != NONE or game["piles"][side] & card != NONE  # a laid card is in no pile
-    game["piles"][side] &= ~(captured | card)
-    game["table"] = game["table"] & ~card | captured
-    game["hands"][seat] |= card
-    game["played"][seat] &= ~card
-    game["plays"] = k
-    game["seat"] = seat
-    game["card"] = NOBODY
-    game["chosen"] = NONE
-    game["stage"] = PLAYING
-    if took:
-        game["last"] = last_side(rules, game)
-
-
-@kernel
-def plays_since_deal(rules: Any, game: Any) -> int:
-    """Return the number of plays since hands were last dealt, of those that the record holds."""
-    held = 0
-    for seat in range(int(rules["players"])):
-        held += hand_count(game, seat)
-    return min(signed(rules["players"]) * signed(rules["hand_size"]) - held, signed(game["plays"]))
 
 
 @kernel

@@ -8,9 +8,8 @@ import numpy as np
 
 from scopa_agents.expert import expert_move
 from scopa_agents.greedy import greedy_move
-from scopa_env.engine.bits import popcount, signed
-from scopa_env.engine.hidden import hand_count
 from scopa_env.engine.moves import random_move
+from scopa_env.engine.past import plays_left
 from scopa_env.engine.play import finish_play
 from scopa_env.engine.rng import random_bits
 from scopa_env.engine.state import PLAYING, Records
@@ -91,17 +90,6 @@ def margin(rules: Any, game: Any, side: int) -> float:
         total += int(game["points"][other])
     own = int(game["points"][side])
     return own - (total - own) / (sides - 1)
-
-
-@kernel
-def plays_left(rules: Any, game: Any) -> int:
-    """Return the number of plays up to the end of the round."""
-    held = 0
-    for seat in range(int(rules["players"])):
-        held += hand_count(game, seat)
-    each = int(rules["players"]) * int(rules["hand_size"])
-    stock = popcount(rules["deck"]) - signed(game["dealt"])
-    return held + each * min(stock // each, signed(rules["deals"]) - signed(game["deals"]))
 
 
 @kernel
