@@ -9,12 +9,10 @@ Numbers are thermometer codes (`n` ones, then zeros) that saturate at their leng
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from scopa_env.cards import NUM_CARDS
-from scopa_env.engine.bits import NONE, below, bit, signed, spread_byte, store_spread_word, word
+from scopa_env.engine.bits import NONE, bit, signed, word
 from scopa_env.engine.captures import next_options
 from scopa_env.engine.hidden import hand_count, known_cards, sees_hand
 from scopa_env.engine.play import LAY, TAKE, may_lay, playable_cards
@@ -29,6 +27,11 @@ from scopa_env.engine.state import (
     side_of,
 )
 from scopa_env.kernel import inlined, kernel
+from scopa_env.packing import Piece as Piece
+from scopa_env.packing import finish, lay_out, put, put_number
+from scopa_env.packing import spread as spread
+from scopa_env.packing import unpack as unpack
+from scopa_env.packing import words_of as words_of
 from scopa_env.rules import RULE_BITS as RULE_BITS
 
 VERSION = 1
@@ -47,41 +50,6 @@ HISTORY_PLAYS = 40
 """Most plays of a round."""
 HISTORY_FEATURES = 88
 """Features of a play: card 40, table cards it took 40, relative seat 6, two zeros."""
-
-
-class Piece(NamedTuple):
-    """A named part of a vector of bits.
-
-    Attributes:
-        name: its name.
-        offset: index of its first feature.
-        shape: its shape; features are in C order.
-        meaning: what its features say.
-    """
-
-    name: str
-    offset: int
-    shape: tuple[int, ...]
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        """Number of features."""
-        return int(np.prod(self.shape))
-
-    def of(self, vector: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return this part of `vector` (``[..., D]``) in its shape."""
-        part = vector[..., self.offset : self.offset + self.size]
-        return part.reshape(*vector.shape[:-1], *self.shape)
-
-
-def _lay_out(parts: list[tuple[str, tuple[int, ...], str]]) -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
-    offset = 0
-    for name, shape, meaning in parts:
-        pieces.append(Piece(name, offset, shape, meaning))
-        offset += pieces[-1].size
-    return tuple(pieces)
 
 
 def _public(players: int) -> list[tuple[str, tuple[int, ...], str]]:
@@ -117,7 +85,7 @@ def pieces(players: int) -> tuple[Piece, ...]:
     ]
     if mates:
         parts.append(("mates", (mates, NUM_CARDS), "hands of the team-mates in playing order, if the rules show them"))
-    return _lay_out(parts + _public(players))
+    return lay_out(parts + _public(players))
 
 
 @lru_cache(maxsize=8)
@@ -127,7 +95,7 @@ def state_pieces(players: int) -> tuple[Piece, ...]:
         ("hands", (players, NUM_CARDS), "cards in each hand"),
         ("order", (NUM_CARDS, NUM_CARDS), "the stock: place (0 is dealt next) by card"),
     ]
-    return _lay_out(parts + _public(players))
+    return lay_out(parts + _public(players))
 
 
 PIECES: dict[int, dict[str, Piece]] = {
@@ -153,74 +121,22 @@ def state_size(players: int) -> int:
     return _padded(state_pieces(players))
 
 
-def words_of(size: int) -> int:
-    """Return the number of 64-bit words that hold `size` features."""
-    return -(-size // 64)
-
-
-@inlined
-def spread(words: Any, out: Any) -> None:
-    """Write one int8 of 0 or 1 for each bit.
-
-    Args:
-        words: uint64[W], the bits.
-        out: uint64[B], C-contiguous: the memory of int8[8 * B], with 8 * B <= 64 * W; written.
-    """
-    whole = len(out) >> 3
-    for k in range(whole):
-        store_spread_word(out, 8 * k, words[k])
-    for k in range(8 * whole, len(out)):
-        out[k] = spread_byte(words[whole] >> word((k & 7) * 8))
-
-
-# A writer of bits is a pair: how many are written, and those of the word that is not full yet.
-
-
-@inlined
-def _put(words: Any, writer: Any, value: Any, length: int) -> Any:
-    """Write the `length` (at most 64) low bits of `value`, which has no others; return the writer after it."""
-    at, unfinished = writer
-    shift = at & 63
-    unfinished |= value << word(shift)
-    at += length
-    if shift + length >= 64:
-        words[(at >> 6) - 1] = unfinished
-        left = at & 63
-        unfinished = value >> word(length - left) if left > 0 else NONE
-    return at, unfinished
-
-
-@inlined
-def _put_number(words: Any, writer: Any, number: int, length: int) -> Any:
-    """Write a thermometer code."""
-    return _put(words, writer, below(min(max(int(number), 0), length)), length)
-
-
-@inlined
-def _finish(words: Any, writer: Any) -> int:
-    """Write the last word, filled up with zeros; return the number of bits written."""
-    at, unfinished = writer
-    if at & 63:
-        words[at >> 6] = unfinished
-    return int(at)
-
-
 @inlined
 def _pack_public(rules: Any, game: Any, players: int, observer: int, words: Any, at: Any) -> Any:
     """Pack the pieces of `_public`, relative to `observer`."""
     card = int(game["card"])
-    at = _put(words, at, game["table"], NUM_CARDS)
-    at = _put(words, at, bit(card) if card != NOBODY else NONE, NUM_CARDS)
-    at = _put(words, at, game["chosen"], NUM_CARDS)
+    at = put(words, at, game["table"], NUM_CARDS)
+    at = put(words, at, bit(card) if card != NOBODY else NONE, NUM_CARDS)
+    at = put(words, at, game["chosen"], NUM_CARDS)
     at = _pack_by_side(rules, game, players, observer, words, at)
     seat = observer
     for _ in range(players):
-        at = _put(words, at, game["played"][seat], NUM_CARDS)
+        at = put(words, at, game["played"][seat], NUM_CARDS)
         seat = next_seat(rules, seat)
     for _ in range(players):
-        at = _put_number(words, at, hand_count(game, seat), HAND_SIZE_LENGTH)
+        at = put_number(words, at, hand_count(game, seat), HAND_SIZE_LENGTH)
         seat = next_seat(rules, seat)
-    at = _put_number(words, at, stock_count(rules, game), STOCK_LENGTH)
+    at = put_number(words, at, stock_count(rules, game), STOCK_LENGTH)
     at = _pack_scores(rules, game, players, observer, words, at)
     return _pack_situation(rules, game, players, observer, words, at)
 
@@ -236,7 +152,7 @@ def _pack_by_side(rules: Any, game: Any, players: int, observer: int, words: Any
     sides = int(rules["sides"])
     side = side_of(rules, observer)
     for k in range(players):
-        at = _put(words, at, game["piles"][side] if k < sides else NONE, NUM_CARDS)
+        at = put(words, at, game["piles"][side] if k < sides else NONE, NUM_CARDS)
         side = next_side(rules, side)
     return at
 
@@ -247,16 +163,16 @@ def _pack_scores(rules: Any, game: Any, players: int, observer: int, words: Any,
     own = side_of(rules, observer)
     side = own
     for k in range(players):
-        at = _put_number(words, at, int(game["sweeps"][side]) if k < sides else 0, SWEEPS_LENGTH)
+        at = put_number(words, at, int(game["sweeps"][side]) if k < sides else 0, SWEEPS_LENGTH)
         side = next_side(rules, side)
     side = own
     for k in range(players):
-        at = _put_number(words, at, int(game["totals"][side]) if k < sides else 0, TOTALS_LENGTH)
+        at = put_number(words, at, int(game["totals"][side]) if k < sides else 0, TOTALS_LENGTH)
         side = next_side(rules, side)
-    at = _put_number(words, at, int(rules["target"]), TOTALS_LENGTH)
+    at = put_number(words, at, int(rules["target"]), TOTALS_LENGTH)
     side = own
     for k in range(players):
-        at = _put_number(words, at, int(game["sets"][side]) if k < sides else 0, SETS_LENGTH)
+        at = put_number(words, at, int(game["sets"][side]) if k < sides else 0, SETS_LENGTH)
         side = next_side(rules, side)
     return at
 
@@ -265,15 +181,15 @@ def _pack_scores(rules: Any, game: Any, players: int, observer: int, words: Any,
 def _pack_situation(rules: Any, game: Any, players: int, observer: int, words: Any, at: Any) -> Any:
     last = int(game["last"])
     playing = bool(game["stage"] == PLAYING)
-    at = _put(words, at, bit(relative_seat(rules, int(game["dealer"]), observer)), players)
-    at = _put(words, at, bit(relative_side(rules, last, observer)) if last != NOBODY else NONE, players)
+    at = put(words, at, bit(relative_seat(rules, int(game["dealer"]), observer)), players)
+    at = put(words, at, bit(relative_side(rules, last, observer)) if last != NOBODY else NONE, players)
     seat = bit(relative_seat(rules, int(game["seat"]), observer)) if playing else NONE
-    at = _put(words, at, seat, players)
+    at = put(words, at, seat, players)
     stage = 2
     if playing:
         stage = 0 if int(game["card"]) == NOBODY else 1
-    at = _put(words, at, bit(stage), 3)
-    return _put(words, at, rules["features"], RULES_LENGTH)
+    at = put(words, at, bit(stage), 3)
+    return put(words, at, rules["features"], RULES_LENGTH)
 
 
 @kernel
@@ -301,14 +217,14 @@ def pack_observation(rules: Any, game: Any, observer: int, words: Any) -> int:
 
 @inlined
 def _pack_observation(rules: Any, game: Any, players: int, observer: int, words: Any) -> int:
-    at = _put(words, (signed(0), NONE), game["hands"][observer], NUM_CARDS)
-    at = _put(words, at, rules["deck"] & ~known_cards(rules, game, observer), NUM_CARDS)
+    at = put(words, (signed(0), NONE), game["hands"][observer], NUM_CARDS)
+    at = put(words, at, rules["deck"] & ~known_cards(rules, game, observer), NUM_CARDS)
     mates = players // 2 - 1 if players == 4 or players == 6 else 0
     for k in range(mates):
         mate = (observer + 2 * (k + 1)) % players
         shown = rules["teams"] and sees_hand(rules, observer, mate)
-        at = _put(words, at, game["hands"][mate] if shown else NONE, NUM_CARDS)
-    return _finish(words, _pack_public(rules, game, players, observer, words, at))
+        at = put(words, at, game["hands"][mate] if shown else NONE, NUM_CARDS)
+    return finish(words, _pack_public(rules, game, players, observer, words, at))
 
 
 @kernel
@@ -317,13 +233,13 @@ def pack_state(rules: Any, game: Any, words: Any) -> int:
     players = int(rules["players"])
     at = (signed(0), NONE)
     for seat in range(players):
-        at = _put(words, at, game["hands"][seat], NUM_CARDS)
+        at = put(words, at, game["hands"][seat], NUM_CARDS)
     dealt = int(game["dealt"])
     stock = stock_count(rules, game)
     for place in range(NUM_CARDS):
         card = bit(int(game["deck"][dealt + place])) if place < stock else NONE
-        at = _put(words, at, card, NUM_CARDS)
-    return _finish(words, _pack_public(rules, game, players, 0, words, at))
+        at = put(words, at, card, NUM_CARDS)
+    return finish(words, _pack_public(rules, game, players, 0, words, at))
 
 
 @kernel
@@ -338,9 +254,9 @@ def pack_history(rules: Any, game: Any, observer: int, words: Any) -> None:
         words[k, 0] = NONE
         words[k, 1] = NONE
         if k < int(game["plays"]):
-            at = _put(words[k], (signed(0), NONE), bit(int(game["cards"][k])), NUM_CARDS)
-            at = _put(words[k], at, game["captured"][k], NUM_CARDS)
-            _finish(words[k], _put(words[k], at, bit(relative_seat(rules, seat, observer)), players))
+            at = put(words[k], (signed(0), NONE), bit(int(game["cards"][k])), NUM_CARDS)
+            at = put(words[k], at, game["captured"][k], NUM_CARDS)
+            finish(words[k], put(words[k], at, bit(relative_seat(rules, seat, observer)), players))
             seat = next_seat(rules, seat)
 
 
@@ -360,28 +276,6 @@ def pack_mask(rules: Any, game: Any, seat: int, words: Any) -> None:
     words[1] = options >> word(64 - TAKE)
     if may_lay(rules, game):
         words[1] |= bit(LAY - 64)
-
-
-def unpack(words: np.ndarray[Any, np.dtype[np.uint64]], size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return packed bits as one uint8 of 0 or 1 each.
-
-    With torch, on any device, from ``words.view(numpy.int64)``: ``shifts = torch.arange(64)``, then
-    ``(words[..., None] >> shifts & 1).flatten(-2)[..., :size]``.
-
-    Args:
-        words: uint64[..., W], bit `k` of word `w` is feature ``64 * w + k``.
-        size: number of features: `observation_size`, or 81 for masks.
-
-    Returns:
-        uint8[..., size].
-
-    Raises:
-        ValueError: other words, or more features than they hold.
-    """
-    if words.dtype != np.uint64 or not 0 < size <= 64 * words.shape[-1]:
-        raise ValueError(f"words {words.dtype}{words.shape}, size={size}: expected uint64[..., W] and 1 .. 64 * W")
-    words = np.ascontiguousarray(words, "<u8")
-    return np.unpackbits(words.view(np.uint8), axis=-1, count=size, bitorder="little")
 
 
 def observation_table(players: int) -> str:

@@ -27,6 +27,7 @@ from scopa_env.engine.state import (
     NOBODY,
     NOT_LAST_HAND,
     PLAYING,
+    first_seat,
     next_seat,
     side_of,
 )
@@ -135,9 +136,13 @@ def is_banked(rules: Any, card: int, table: Any) -> bool:
     return bool(rules["ace_banks"]) and value_of(card) == 1 and bool(table == NONE)
 
 
+NEXT_PLAYS, DEAL_OVER, ROUND_DONE = 0, 1, 2
+"""What follows a play: the next seat's, hands dealt again, the score of the round."""
+
+
 @inlined
-def play(rules: Any, game: Any, card: int, captured: Any) -> None:
-    """Make a whole legal play, then deal again or end the round where that is due."""
+def put_down(rules: Any, game: Any, card: int, captured: Any) -> int:
+    """Make a whole legal play and nothing that follows it; return what does: NEXT_PLAYS, DEAL_OVER or ROUND_DONE."""
     seat = int(game["seat"])
     side = side_of(rules, seat)
     count = int(game["plays"])
@@ -158,11 +163,32 @@ def play(rules: Any, game: Any, card: int, captured: Any) -> None:
     else:
         game["table"] |= bit(card)
     if last_play:
+        return ROUND_DONE
+    return DEAL_OVER if deal_over else NEXT_PLAYS
+
+
+@inlined
+def play(rules: Any, game: Any, card: int, captured: Any) -> None:
+    """Make a whole legal play, then deal again or end the round where that is due."""
+    follows = put_down(rules, game, card, captured)
+    if follows == ROUND_DONE:
         finish_round(rules, game)
-    elif deal_over:
+    elif follows == DEAL_OVER:
         deal_hands(rules, game)
     else:
-        game["seat"] = next_seat(rules, seat)
+        game["seat"] = next_seat(rules, int(game["seat"]))
+
+
+@kernel
+def play_undealt(rules: Any, game: Any, card: int, captured: Any) -> None:
+    """Make a whole legal play as `play` does, but deal no new hands: what its player knows right after it."""
+    follows = put_down(rules, game, card, captured)
+    if follows == ROUND_DONE:
+        finish_round(rules, game)
+    elif follows == DEAL_OVER:
+        game["seat"] = first_seat(rules, game)
+    else:
+        game["seat"] = next_seat(rules, int(game["seat"]))
 
 
 @inlined

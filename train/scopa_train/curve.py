@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,20 @@ from scopa_train.report import write_json
 class Curve:
     """Points of a learning curve, by opponent."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, unit: str = "decisions") -> None:
         self.title = title
+        self.unit = unit
         self.points: dict[str, list[dict[str, Any]]] = {}
 
-    def add(self, opponent: str, decisions: int, result: Pairing) -> None:
-        """Add the result after `decisions` decisions."""
-        point = {"decisions": decisions, "margin": result.margin, "low": result.low, "high": result.high}
+    def add(self, opponent: str, step: int, result: Pairing, seconds: float = 0.0) -> None:
+        """Add the result after `step` units, and so many seconds of training."""
+        point = {
+            self.unit: step,
+            "seconds": round(seconds, 1),
+            "margin": result.margin,
+            "low": result.low,
+            "high": result.high,
+        }
         self.points.setdefault(opponent, []).append(point)
 
     def save(self, folder: Path) -> None:
@@ -29,18 +37,18 @@ class Curve:
 
     def _draw(self, path: Path) -> None:
         with picture(path, 7, 4.2) as (_, axes):
-            for (opponent, points), color in zip(self.points.items(), COLORS, strict=False):
-                decisions = [point["decisions"] / 1000 for point in points]
+            for (opponent, points), color in zip(self.points.items(), itertools.cycle(COLORS), strict=False):
+                steps = [point[self.unit] / 1000 for point in points]
                 axes.fill_between(
-                    decisions, [p["low"] for p in points], [p["high"] for p in points], color=color, alpha=0.2, lw=0
+                    steps, [p["low"] for p in points], [p["high"] for p in points], color=color, alpha=0.2, lw=0
                 )
                 axes.plot(
-                    decisions, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}"
+                    steps, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}"
                 )
             axes.axhline(0, color="0.4", lw=0.8)
             axes.set(
                 title=self.title,
-                xlabel="decisions of the learner (thousands)",
+                xlabel=f"{self.unit} (thousands)",
                 ylabel="points a round over the opponent",
             )
             axes.legend(loc="best", title="mean and 95 % interval")

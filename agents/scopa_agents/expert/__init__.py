@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from scopa_agents.expert.move import ExpertAgent, expert_action, expert_move, survey_expert
+from scopa_agents.expert.move import ExpertAgent, doubted, expert_action, expert_move, survey_expert
 
-__all__ = ["ExpertAgent", "expert_action", "expert_move", "survey_expert"]
+__all__ = ["ExpertAgent", "doubted", "expert_action", "expert_move", "survey_expert"]

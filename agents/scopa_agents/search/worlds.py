@@ -40,7 +40,7 @@ def solve_moves(rules: Any, root_moves: Any, work: Any) -> bool:
 
 
 @kernel
-def _play_out_moves(
+def play_out_moves(
     rules: Any, games: Any, root_moves: Any, totals: Any, side: int, weight: float, policy: int, epsilon: float
 ) -> None:
     """Add to the total of each move of games[0] `weight` times the result of a playout after it."""
@@ -100,5 +100,5 @@ def judge_worlds(
                 weight = TIE_BREAK
                 for k in range(len(root_moves)):
                     totals[k] += root_moves[k]["score"]
-        _play_out_moves(rules, games, root_moves, totals, side, weight, policy, epsilon)
+        play_out_moves(rules, games, root_moves, totals, side, weight, policy, epsilon)
     return solved

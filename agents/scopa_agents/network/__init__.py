@@ -1,0 +1,1 @@
+"""Networks that value moves."""

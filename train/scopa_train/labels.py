@@ -1,0 +1,298 @@
+"""Labels for move networks: rounds of self-play in which search gives every legal move a value, compiled.
+
+At each decision with a choice, worlds that agree with what the seat knows are drawn.  In each world every move is
+followed by a playout: by a compiled policy up to the end of the round, or by a network, which moves for every seat by
+what that seat knows, up to a later turn of the mover's, where it says what its best move is worth.  The mean over the
+worlds is the label of the move.  All moves are judged in the same worlds, so that their differences have less noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from scopa_agents.network.features import NUM_WORDS, pack_position
+from scopa_agents.network.forward import best_move, new_space
+from scopa_agents.network.network import MoveNetwork
+from scopa_agents.search.alphabeta import MOVE
+from scopa_agents.search.rollouts import ROLLOUTS, margin, random_unit
+from scopa_agents.search.worlds import play_out_moves
+from scopa_env.engine.bits import NONE, signed
+from scopa_env.engine.deal import start_round
+from scopa_env.engine.hidden import fill, strip
+from scopa_env.engine.moves import next_move
+from scopa_env.engine.play import play, play_undealt
+from scopa_env.engine.rng import random_below, random_bits
+from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
+from scopa_env.kernel import kernel
+from scopa_env.rules import Rules
+
+SEARCH = np.dtype(
+    [
+        ("policy", "i8"),  # of playouts without a network: address of one of ROLLOUTS
+        ("epsilon", "f8"),  # share of random moves in them
+        ("worlds", "i8"),  # worlds of a decision
+        ("explore", "f8"),  # share of random moves in the games
+        ("horizon", "i8"),  # with a network: turns of the mover's up to the value; 0: playouts without a network
+    ],
+    align=True,
+)
+"""How labels are made."""
+
+MOST_MOVES = 4096
+"""Moves of a decision that are labelled, at most."""
+ROWS = 1 << 17
+"""Rows of one call of compiled code."""
+ROWS_OF_ROUND = 1 << 14
+"""Rows that a round may take: when fewer are left, no further round is begun."""
+
+
+@kernel
+def play_to_value(rules: Any, games: Any, at: int, seat: int, horizon: int, net: Any, space: Any) -> float:
+    """Let a network move for all seats of games[at] until `seat` has its `horizon`-th turn.
+
+    Returns:
+        The value of the best move of that turn for the side of `seat`, or its result if the round ends before.
+    """
+    turns = 0
+    while games[at]["stage"] == PLAYING:
+        turns += 1 if int(games[at]["seat"]) == seat else 0
+        card, captured, value = best_move(rules, games, at, net, space, turns == horizon)
+        if turns == horizon:
+            return value
+        play(rules[0], games[at], card, captured)
+    return margin(rules[0], games[at], side_of(rules[0], seat))
+
+
+@kernel
+def list_moves(rules: Any, game: Any, moves: Any) -> int:
+    """Write the legal moves to MOVE[M]; return their number, at most M."""
+    count = 0
+    card, captured = next_move(rules, game, NOBODY, NONE)
+    while card != NOBODY and count < len(moves):
+        moves[count]["card"], moves[count]["captured"] = card, captured
+        count += 1
+        card, captured = next_move(rules, game, card, captured)
+    return count
+
+
+@kernel
+def judge_moves(rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any) -> None:
+    """Write the mean values of moves in worlds drawn from what the seat to act in games[0] knows.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[4]: the game; written: the game as the seat knows it; a world; working space.
+        moves: MOVE[M].
+        totals: float64[M], written.
+        search: SEARCH[1].
+        net: `MoveNetwork.arrays`.
+        space: `new_space`.
+    """
+    seat = int(games[0]["seat"])
+    side = side_of(rules[0], seat)
+    games[1] = games[0]
+    strip(rules[0], games[1], seat)
+    for k in range(len(moves)):
+        totals[k] = 0.0
+    worlds = int(search[0]["worlds"])
+    for _ in range(worlds):
+        games[2] = games[1]
+        games[2]["rng"] = random_bits(games[0])
+        fill(rules[0], games[2])
+        if search[0]["horizon"] == 0:
+            play_out_moves(rules, games[2:], moves, totals, side, 1.0, int(search[0]["policy"]), search[0]["epsilon"])
+        else:
+            for k in range(len(moves)):
+                games[3] = games[2]
+                play(rules[0], games[3], int(moves[k]["card"]), moves[k]["captured"])
+                totals[k] += play_to_value(rules, games, 3, seat, int(search[0]["horizon"]), net, space)
+    for k in range(len(moves)):
+        totals[k] /= worlds
+
+
+@kernel
+def _write_rows(rules: Any, games: Any, moves: Any, totals: Any, out: Any, row: int) -> int:
+    """Write features and value of each move of games[1]; return the row after the last.  None if the round ends."""
+    words, values, _ = out
+    for k in range(len(moves)):
+        games[2] = games[1]
+        play_undealt(rules[0], games[2], int(moves[k]["card"]), moves[k]["captured"])
+        if games[2]["stage"] == PLAYING and row < len(values):
+            pack_position(rules[0], games[2], int(games[0]["seat"]), words[row])
+            values[row] = totals[k]
+            row += 1
+    return row
+
+
+@kernel
+def _move_on(rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any) -> None:
+    """Make a move in games[0]: a random one, that of the network, or without one that of the largest label."""
+    best = 0
+    if len(moves) > 1 and random_unit(games[0]) < search[0]["explore"]:
+        best = signed(random_below(games[0], len(moves)))
+    elif search[0]["horizon"] > 0:
+        card, captured, _ = best_move(rules, games, 1, net, space, False)
+        play(rules[0], games[0], card, captured)
+        return
+    else:
+        for k in range(len(moves)):
+            if totals[k] > totals[best]:
+                best = k
+    play(rules[0], games[0], int(moves[best]["card"]), moves[best]["captured"])
+
+
+@kernel
+def label_rounds(
+    rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any, out: Any, decisions: int
+) -> Any:
+    """Play rounds and label all moves of their decisions with a choice, until there are enough or no room is left.
+
+    Args:
+        rules: RULES[1].
+        games: GAME[4]; the generator of games[0] goes on from call to call.
+        moves: MOVE[M], working space.
+        totals: float64[M], working space.
+        search: SEARCH[1].
+        net: `MoveNetwork.arrays`.
+        space: `new_space`.
+        out: uint64[R, NUM_WORDS], float32[R], int64[R]: features and values of the moves, first row of each decision.
+        decisions: after so many, no further round is begun.
+
+    Returns:
+        The numbers of rows and of decisions written.
+    """
+    row = count = 0
+    while count < decisions and row + ROWS_OF_ROUND < len(out[1]):
+        games[0]["dealer"] = random_below(games[0], int(rules[0]["players"]))
+        start_round(rules[0], games[0])
+        while games[0]["stage"] == PLAYING:
+            legal = list_moves(rules[0], games[0], moves)
+            games[1] = games[0]
+            if legal > 1:
+                judge_moves(rules, games, moves[:legal], totals, search, net, space)
+                after = _write_rows(rules, games, moves[:legal], totals, out, row)
+                if after > row:
+                    out[2][count] = row
+                    count += 1
+                row = after
+            _move_on(rules, games, moves[:legal], totals, search, net, space)
+    return row, count
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Moves with values, grouped by the decision that they belong to.
+
+    Attributes:
+        words: uint64[R, NUM_WORDS], the features of the position after each move (`scopa_env.packing.unpack`).
+        values: float32[R], points for the side of the mover.
+        starts: int64[D + 1], the first row of each decision, and the number of rows.
+    """
+
+    words: np.ndarray[Any, np.dtype[np.uint64]]
+    values: np.ndarray[Any, np.dtype[np.float32]]
+    starts: np.ndarray[Any, np.dtype[np.int64]]
+
+    def __len__(self) -> int:
+        """Return the number of decisions."""
+        return len(self.starts) - 1
+
+    @classmethod
+    def join(cls, parts: Sequence[Labels]) -> Labels:
+        """Return the decisions of all parts one after the other."""
+        ends = np.cumsum([len(part.values) for part in parts])
+        starts = [part.starts[1:] + end - len(part.values) for part, end in zip(parts, ends, strict=True)]
+        return cls(
+            np.concatenate([part.words for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([np.zeros(1, np.int64), *starts]),
+        )
+
+
+_NO_NETWORK = MoveNetwork.zeros(())
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """Makes labels, on several threads.
+
+    The work is split into `tasks` of equal size, each with a seed of its own, so the labels do not depend on the number
+    of threads.
+
+    Attributes:
+        rules: the games; the tasks take turns.
+        search: SEARCH[1].
+        tasks: number of tasks.
+        threads: how many run side by side.
+    """
+
+    rules: Sequence[Rules]
+    search: np.ndarray[Any, np.dtype[np.void]]
+    tasks: int
+    threads: int
+
+    def label(
+        self, decisions: int, seed: int, network: MoveNetwork | None, progress: Callable[[int], None], stop: Event
+    ) -> Labels:
+        """Return at least `decisions` labelled decisions.
+
+        Args:
+            decisions: how many.
+            seed: seed of everything random.
+            network: moves in the playouts where the horizon is not 0.
+            progress: called with the number of decisions that a task has just added.
+            stop: a flag that ends it early, with an incomplete result.
+        """
+        seeds = np.random.SeedSequence(seed).generate_state(self.tasks, np.uint64)
+        each = -(-decisions // self.tasks)
+
+        def run(task: int) -> list[Labels]:
+            return list(self._run(self.rules[task % len(self.rules)], each, int(seeds[task]), network, progress, stop))
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                found = list(pool.map(run, range(self.tasks)))
+            except BaseException:
+                stop.set()
+                raise
+        return Labels.join([part for parts in found for part in parts])
+
+    def _run(
+        self,
+        rules: Rules,
+        decisions: int,
+        seed: int,
+        network: MoveNetwork | None,
+        progress: Callable[[int], None],
+        stop: Event,
+    ) -> Any:
+        used = network or _NO_NETWORK
+        games = np.zeros(4, GAME)
+        games["rng"] = seed
+        moves, totals = np.zeros(MOST_MOVES, MOVE), np.zeros(MOST_MOVES)
+        out = (np.empty((ROWS, NUM_WORDS), np.uint64), np.empty(ROWS, np.float32), np.empty(ROWS, np.int64))
+        space = new_space(used.widest)
+        done = 0
+        while done < decisions and not stop.is_set():
+            some = min(decisions - done, SLICE)
+            rows, count = label_rounds(
+                rules.record, games, moves, totals, self.search, used.arrays, space, out, some
+            )
+            done += count
+            progress(count)
+            yield Labels(out[0][:rows].copy(), out[1][:rows].copy(), np.append(out[2][:count], rows))
+
+
+SLICE = 1000
+"""Decisions of one call of compiled code, so that progress is seen and an interrupt noticed."""
+
+
+def search_record(policy: str, epsilon: float, worlds: int, explore: float, horizon: int) -> Any:
+    """Return SEARCH[1]."""
+    return np.array([(ROLLOUTS[policy].address, epsilon, worlds, explore, horizon)], SEARCH)

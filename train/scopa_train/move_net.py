@@ -1,0 +1,169 @@
+"""The torch side of move networks: the module, its training on labels, and the way to `MoveNetwork`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from scopa_agents.network.features import NUM_FEATURES
+from scopa_agents.network.network import MoveNetwork
+from scopa_env.packing import unpack
+from scopa_train.labels import Labels
+
+ACTIVE = 150
+"""About how many features are on, for the size of the first weights."""
+PRECISIONS = ("auto", "float32", "bfloat16")
+
+
+def make_module(hidden: Sequence[int]) -> torch.nn.Sequential:
+    """Return an untrained module: features to `hidden` units to the value, rectified linear between."""
+    widths = [NUM_FEATURES, *hidden, 1]
+    layers: list[torch.nn.Module] = []
+    for before, after in zip(widths, widths[1:], strict=False):
+        linear = torch.nn.Linear(before, after)
+        torch.nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
+        torch.nn.init.zeros_(linear.bias)
+        layers += [linear, torch.nn.ReLU()]
+    with torch.no_grad():
+        layers[0].weight.mul_((NUM_FEATURES / ACTIVE) ** 0.5)  # type: ignore[operator,union-attr]
+        layers[-2].weight.mul_(0.1)  # type: ignore[operator,union-attr]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+def network_of(state: Mapping[str, torch.Tensor], notes: Mapping[str, str] | None = None) -> MoveNetwork:
+    """Return the weights of a module's state as a `MoveNetwork`."""
+    names = [name.removesuffix(".weight") for name in state if name.endswith(".weight")]
+    layers = [
+        tuple(state[f"{name}.{part}"].detach().float().cpu().numpy().copy() for part in ("weight", "bias"))
+        for name in names
+    ]
+    return MoveNetwork(layers, notes or {})  # type: ignore[arg-type]
+
+
+def device_of_choice() -> torch.device:
+    """Return the GPU if torch sees one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Say whether products of bfloat16 are faster than of float32 there: GPUs, and CPUs with tiles for them (AMX)."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    return bool(torch.cpu._is_amx_tile_supported())  # no public name for it yet
+
+
+def expand(words: np.ndarray[Any, np.dtype[np.uint64]], device: torch.device) -> torch.Tensor:
+    """Return packed features, uint64[N, W], as uint8[N, NUM_FEATURES] on a device."""
+    if device.type == "cpu":
+        return torch.from_numpy(unpack(words, NUM_FEATURES))
+    packed = torch.from_numpy(words.view(np.int64)).to(device)
+    shifts = torch.arange(64, device=device)
+    return (packed[..., None] >> shifts & 1).flatten(-2)[..., :NUM_FEATURES].to(torch.uint8)
+
+
+class Fit:
+    """Regression of a module on labels, with a moving average of its weights.
+
+    The loss of a move is its squared error, plus `centred` times that after the mean error of its decision is taken
+    off: what counts for play is the difference between moves, and that has less noise, as they share their worlds.
+
+    Args:
+        module: the module.
+        learning_rate: of Adam at the start.
+        centred: weight of the second part.
+        decay: of the moving average, for each step.
+        precision: float32, bfloat16 (products only) or auto: bfloat16 where it is faster.
+    """
+
+    def __init__(
+        self, module: torch.nn.Module, learning_rate: float, centred: float, decay: float, precision: str
+    ) -> None:
+        self.device = device_of_choice()
+        self.module = module.to(self.device)
+        self.optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
+        self.learning_rate, self.centred, self.decay = learning_rate, centred, decay
+        if precision == "auto":
+            precision = "bfloat16" if has_fast_bfloat16(self.device) else "float32"
+        self.precision = precision
+        self.average = copy.deepcopy(module.state_dict())
+        self.steps = 0
+
+    def step(self, words: np.ndarray[Any, Any], values: Any, sizes: Any, rate: float) -> tuple[float, float]:
+        """Learn from a batch; return the mean squared errors, plain and centred.
+
+        Args:
+            words: uint64[N, W], the moves.
+            values: float32[N].
+            sizes: int64[D], moves of each decision, in order.
+            rate: factor of the learning rate.
+        """
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * rate
+        plain, centred = self._errors(words, values, sizes)
+        loss = plain + self.centred * centred
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.steps += 1
+        keep = min(self.decay, self.steps / (self.steps + 10))
+        with torch.no_grad():
+            for mean, now in zip(self.average.values(), self.module.state_dict().values(), strict=True):
+                mean.lerp_(now, 1 - keep)
+        return plain.item(), centred.item()
+
+    def _errors(self, words: Any, values: Any, sizes: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        features = expand(words, self.device)
+        counts = torch.from_numpy(sizes).to(self.device)
+        kind = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            found = self.module(features.to(kind))
+        errors = found.float()[:, 0] - torch.from_numpy(values).to(self.device)
+        decisions = torch.repeat_interleave(torch.arange(len(counts), device=self.device), counts)
+        means = torch.zeros(len(counts), device=self.device).index_add_(0, decisions, errors) / counts
+        return (errors**2).mean(), ((errors - means[decisions]) ** 2).mean()
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that training goes on from."""
+        return {
+            "module": self.module.state_dict(),
+            "average": self.average,
+            "optimizer": self.optimizer.state_dict(),
+            "steps": self.steps,
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        self.module.load_state_dict(state["module"])
+        self.average = {name: tensor.to(self.device) for name, tensor in state["average"].items()}
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.steps = state["steps"]
+
+
+class Window:
+    """The labels to learn from: the latest parts.
+
+    Args:
+        parts: labels, the oldest first.
+    """
+
+    def __init__(self, parts: Sequence[Labels]) -> None:
+        self.parts = parts
+        self._ends = np.cumsum([len(part) for part in parts])
+
+    def batch(self, decisions: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """Return words, values and sizes of random decisions, as `Fit.step` takes them."""
+        chosen = rng.integers(self._ends[-1], size=decisions)
+        where = np.searchsorted(self._ends, chosen, side="right")
+        words, values, sizes = [], [], []
+        for place, part in enumerate(self.parts):
+            mine = chosen[where == place] - (self._ends[place] - len(part))
+            starts, counts = part.starts[mine], part.starts[mine + 1] - part.starts[mine]
+            rows = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+            words.append(part.words[rows])
+            values.append(part.values[rows])
+            sizes.append(counts)
+        return np.concatenate(words), np.concatenate(values), np.concatenate(sizes)
