@@ -254,7 +254,7 @@ def test_a_view_and_an_array_give_the_same_move(text: str, name: str) -> None:
 
 
 def random_policy(rules: Rules, seed: int) -> Policy:
-    from scopa_agents.features import feature_size
+    from scopa_agents.network.ranks import feature_size
 
     rng = np.random.default_rng(seed)
     sizes = (feature_size(rules.players), 16, 81)

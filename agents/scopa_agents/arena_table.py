@@ -32,6 +32,11 @@ class Bar:
         rate = f"{speed:,.0f} a second" if speed else ""
         self._progress.update(self._task, completed=min(done, self._total), total=self._total, rate=rate)
 
+    def advance(self, more: int) -> None:
+        """Show that so many more are done."""
+        self._progress.advance(self._task, more)
+        self.advance_to(int(self._progress.tasks[0].completed))
+
     def say(self, text: str) -> None:
         """Print a line above the bar."""
         self._progress.console.print(text, highlight=False, soft_wrap=True)

@@ -1,182 +1,91 @@
-"""`learned:PATH`: a policy network from a file, run with numpy alone.
+"""`learned`: a trained network as an agent, alone or inside search; run with numpy and numba, without torch.
 
-The file is safetensors: ``layers.0.weight`` (float32[out, in]), ``layers.0.bias`` .. up to the 81 logits, tanh
-between them,
-and metadata that say what the network was trained on and which features it reads.  Nothing in it can run code.
+``learned:scopa`` is a network that is shipped, ``learned:PATH`` any other, ``learned`` the shipped one for the rules
+that are played.  With ``+pimc:W`` or ``+ismcts:N`` behind it, search uses the network.
 """
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from scopa_agents.network.agent import NetworkAgent
+from scopa_agents.network.files import ModelError, read_model
+from scopa_agents.network.ismcts import NetworkIsmctsAgent
+from scopa_agents.network.network import FORMAT as MOVES
+from scopa_agents.network.network import MoveNetwork
+from scopa_agents.network.pimc import NetworkPimcAgent
+from scopa_agents.network.policy import FORMAT as POLICY
+from scopa_agents.network.policy import Policy, PolicyAgent
 
-from scopa_agents.base import Actions, ArrayAgent
-from scopa_agents.features import FEATURES, PAIR_SUMS, feature_size, rank_features
-from scopa_env import batch, observation
-from scopa_env.actions import NUM_ACTIONS
-from scopa_env.agents import AgentError
-from scopa_env.engine.state import Records
-from scopa_env.files import whole_file
-from scopa_env.rules import Rules
-
-Layers = list[tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarray[Any, np.dtype[np.float32]]]]
-"""Weight float32[out, in] and bias float32[out] of each layer, from the features to the 81 logits."""
+_KINDS: dict[str, Any] = {POLICY: Policy, MOVES: MoveNetwork}
+_SEARCH = {"pimc": NetworkPimcAgent, "ismcts": NetworkIsmctsAgent}
+_FOLDER = resources.files("scopa_agents") / "models"
 
 
-class ModelError(AgentError):
-    """A model file that cannot be used; the message names it and says why."""
+def shipped_models() -> dict[str, Path]:
+    """Return the files of the shipped networks by name."""
+    if not _FOLDER.is_dir():
+        return {}
+    files = sorted(Path(str(one)) for one in _FOLDER.iterdir() if one.name.endswith(".safetensors"))
+    return {file.stem: file for file in files}
 
 
-@dataclass(frozen=True)
-class Policy:
-    """A network from observations to the logits of the actions, tanh between its layers.
-
-    Attributes:
-        layers: its weights.
-        rules: the rules it was trained on.
-        notes: what else is known about it.
-    """
-
-    layers: Layers
-    rules: Rules
-    notes: Mapping[str, str] = field(default_factory=dict)
-
-    def logits(self, observations: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return float32[N, 81] for observations [N, D]."""
-        seen = observations.astype(np.float32)
-        fifteen = self.rules.capture == "fifteen"
-        hidden = rank_features(seen, self.rules.players, fifteen, PAIR_SUMS, np.concatenate).astype(np.float32)
-        for weight, bias in self.layers[:-1]:
-            hidden = np.tanh(hidden @ weight.T + bias)
-        weight, bias = self.layers[-1]
-        return np.asarray(hidden @ weight.T + bias)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to a safetensors file, whole or not at all."""
-        tensors = {}
-        for index, (weight, bias) in enumerate(self.layers):
-            tensors[f"layers.{index}.weight"] = np.ascontiguousarray(weight, np.float32)
-            tensors[f"layers.{index}.bias"] = np.ascontiguousarray(bias, np.float32)
-        metadata = {**self.notes, **_REQUIRED, "rules": self.rules.text()}
-        with whole_file(Path(path)) as unfinished:
-            unfinished.write_bytes(save(tensors, metadata))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Read a policy.
-
-        Raises:
-            ModelError: there is no such file, or it is no policy for this version; the message says why.
-        """
-        try:
-            with safe_open(path, framework="numpy") as file:
-                notes = dict(file.metadata() or {})
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
-            rules = Rules.parse(notes.get("rules", ""))
-        except (OSError, SafetensorError, ValueError, TypeError) as error:
-            raise ModelError(f"model {str(path)!r}: cannot be read ({error})") from None
-        _check_metadata(path, notes)
-        return cls(_checked_layers(path, tensors, rules.players), rules, notes)
-
-
-_REQUIRED = {
-    "format": "scopa-env policy 1",
-    "observation_version": str(observation.VERSION),
-    "features": FEATURES,
-}
-
-
-def _check_metadata(path: object, notes: Mapping[str, str]) -> None:
-    for name, wanted in _REQUIRED.items():
-        if notes.get(name) != wanted:
-            raise ModelError(f"model {str(path)!r}: {name} is {notes.get(name)!r}; allowed is {wanted!r}")
-
-
-def _checked_layers(path: object, tensors: dict[str, Any], players: int) -> Layers:
-    """Return the layers in order; every tensor must be there and fit its neighbours."""
-    layers: Layers = []
-    width = feature_size(players)
-    while f"layers.{len(layers)}.weight" in tensors:
-        name = f"layers.{len(layers)}"
-        weight, bias = tensors.pop(f"{name}.weight"), tensors.pop(f"{name}.bias", None)
-        fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None and bias.shape == weight.shape[:1]
-        if not fits or weight.dtype != np.float32 or not np.isfinite(weight).all() or not np.isfinite(bias).all():
-            raise ModelError(
-                f"model {str(path)!r}: {name} does not fit: finite float32 weight [n, {width}] and bias [n]"
-            )
-        layers.append((weight, bias))
-        width = weight.shape[0]
-    if not layers or width != NUM_ACTIONS or tensors:
-        extra = f"; not understood: {', '.join(sorted(tensors))}" if tensors else ""
-        raise ModelError(f"model {str(path)!r}: {len(layers)} layers end in {width} outputs, not {NUM_ACTIONS}{extra}")
-    return layers
-
-
-class PolicyAgent(ArrayAgent):
-    """Plays the legal action with the largest logit of a policy."""
-
-    def __init__(self, policy: Policy, name: str = "policy") -> None:
-        self.policy = policy
-        self.name = name
-
-    def check_rules(self, rules: Rules) -> None:
-        """Warn if the policy was trained on other rules.
-
-        Raises:
-            ModelError: it was trained for another number of players.
-        """
-        trained = self.policy.rules
-        if rules.players != trained.players:
-            raise ModelError(f"agent {self.name!r}: trained for {trained.players} players, not {rules.players}")
-        if rules != trained:
-            warnings.warn(f"agent {self.name!r} was trained on {trained} and plays {rules}", stacklevel=2)
-
-    def seed(self, seed: int | None) -> None:
-        """Do nothing: the agent is deterministic, and need not be made again to be seeded."""
-
-    def act_batch(self, rules: Rules, views: Records) -> Actions:
-        """Return the legal action with the largest logit in each game, int64[N].
-
-        Raises:
-            ModelError: the policy was trained for another number of players.
-        """
-        if rules.players != self.policy.rules.players:
-            self.check_rules(rules)
-        observations, masks = observe_batch(rules, views)
-        logits = np.where(masks == 1, self.policy.logits(observations), -np.inf)
-        best: Actions = np.argmax(logits, axis=1).astype(np.int64)
-        return best
-
-
-class LearnedAgent(PolicyAgent):
-    """A policy from a file.
+def load_model(name: str) -> Policy | MoveNetwork:
+    """Return the network of a name or a path.
 
     Args:
-        settings: path of the file.
-        seed: not used; the agent is deterministic.
+        name: one of `shipped_models`, else the path of a file.
+
+    Raises:
+        ModelError: there is no such file, or it is no network for this version; the message says why.
     """
+    path = shipped_models().get(name)
+    if path is None and not Path(name).exists():
+        shipped = ", ".join(shipped_models()) or "none"
+        raise ModelError(f"model {name!r}: there is no such file; shipped are {shipped}")
+    return _load(str(path or name), (path or Path(name)).stat().st_mtime_ns)
 
-    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
-        if not settings:
-            raise ModelError("agent 'learned': give the path of a model file, learned:PATH")
-        super().__init__(Policy.load(settings), f"learned:{settings}")
+
+@lru_cache(maxsize=8)
+def _load(path: str, changed: int) -> Policy | MoveNetwork:
+    tensors, notes = read_model(path)
+    kind = _KINDS.get(notes.get("format", ""))
+    if kind is None:
+        allowed = " or ".join(map(repr, _KINDS))
+        raise ModelError(f"model {path!r}: format is {notes.get('format')!r}; allowed is {allowed}")
+    model: Policy | MoveNetwork = kind.of(path, tensors, notes)
+    return model
 
 
-def observe_batch(rules: Rules, views: Records) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return int8[N, D] and int8[N, 81]: what the seat to act in each game observes, and its legal actions."""
-    size = observation.observation_size(rules.players)
-    seats = views["seat"].astype(np.int64)
-    observations = np.empty((len(views), size // 8), np.uint64)
-    masks = np.empty((len(views), observation.MASK_ROW // 8), np.uint64)
-    scratch = np.empty(observation.words_of(size), np.uint64)
-    batch.observe(rules.record, views, seats, scratch, observations)
-    batch.masks(rules.record, views, seats, scratch, masks)
-    return observations.view(np.int8), masks.view(np.int8)[:, :NUM_ACTIONS]
+def learned_agent(settings: str = "", *, seed: int | None = None) -> Any:
+    """Return the agent of a network.
+
+    Args:
+        settings: ``scopa``, ``PATH``, ``scopa+pimc:100``, ``PATH+ismcts:20ms``.
+        seed: seed of a search; a network alone is deterministic.
+
+    Raises:
+        ModelError: there is no such network, or it cannot be used so.
+        AgentError: settings of the search that are not allowed.
+    """
+    found = re.fullmatch(rf"(.*?)(?:\+({'|'.join(_SEARCH)})(?::(.*))?)?", settings, re.DOTALL)
+    assert found is not None
+    name, search, of_search = found[1], found[2], found[3]
+    if not name:
+        raise ModelError(
+            "agent 'learned': give a name or the path of a model file, learned:NAME; shipped are "
+            + (", ".join(shipped_models()) or "none")
+        )
+    model = load_model(name)
+    title = f"learned:{name}"
+    if isinstance(model, Policy):
+        if search:
+            raise ModelError(f"agent 'learned:{settings}': search needs a network that values moves, this is a policy")
+        return PolicyAgent(model, title)
+    if search:
+        return _SEARCH[search](model, title, of_search or "", seed=seed)
+    return NetworkAgent(model, title)

@@ -11,6 +11,7 @@ from typing import Annotated
 import cyclopts
 
 import scopa_env
+from scopa_train.presets import fill_in
 
 app = cyclopts.App(
     name="scopa",
@@ -20,7 +21,7 @@ app = cyclopts.App(
     print_error=False,
     result_action="return_value",
 )
-train = cyclopts.App(name="train", help="Train an agent.")
+train = cyclopts.App(name="train", help="Train an agent.", config=(fill_in,))
 bench = cyclopts.App(name="bench", help="Measure speed.")
 app.command(train)
 app.command(bench)
@@ -34,6 +35,7 @@ app.command("scopa_agents.play:play_command", name="play", help="Play in the ter
 app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
 )
+train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")

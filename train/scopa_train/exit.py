@@ -11,26 +11,23 @@ Reads top to bottom: settings, labels, learning, the loop.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Annotated, Any
 
 import numpy as np
 import torch
 from cyclopts import Parameter
 
+from scopa_agents.arena import Pairing
 from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.agent import NetworkAgent
+from scopa_agents.network.features import FEATURES
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_env.files import whole_file
-from scopa_train.checkpoint import load_checkpoint, save_checkpoint
 from scopa_train.labels import Labeller, Labels, search_record
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
-from scopa_train.run import Run, RunSettings, parse_all
+from scopa_train.run import NETWORK, Run, RunSettings, parse_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +104,7 @@ TASKS = 16
 
 
 class Exit:
-    """The state of a run between two iterations."""
+    """The state of expert iteration between two iterations."""
 
     def __init__(self, settings: ExitSettings) -> None:
         self.settings = settings
@@ -120,7 +117,7 @@ class Exit:
         self.window: list[Labels] = []
         self.best: MoveNetwork | None = None
 
-    def labels(self, progress: Any, stop: Event) -> Labels:
+    def label(self, bar: Bar) -> Labels:
         """Label the decisions of this iteration."""
         settings = self.settings
         first = self.iteration == 0
@@ -128,27 +125,40 @@ class Exit:
         horizon = 0 if first else settings.horizon
         search = search_record(settings.rollout, settings.epsilon, worlds, settings.explore, horizon)
         labeller = Labeller(parse_all(settings.rules), search, TASKS, settings.threads)
-        count = settings.first_decisions if first else settings.decisions
         seed = int(np.random.SeedSequence((settings.seed, self.iteration)).generate_state(1)[0])
-        return labeller.label(count, seed, None if first else self.network(), progress, stop)
+        return labeller.label(self.count(), seed, None if first else self.network(), bar.advance)
 
-    def learn(self, progress: Any) -> tuple[float, float]:
+    def count(self) -> int:
+        """Return how many decisions this iteration labels."""
+        return self.settings.first_decisions if self.iteration == 0 else self.settings.decisions
+
+    def steps(self) -> int:
+        """Return how many batches this iteration learns."""
+        return self.settings.first_steps if self.iteration == 0 else self.settings.steps
+
+    def keep(self, labels: Labels) -> None:
+        """Add labels to the window; the oldest iterations leave it when there are enough without them."""
+        self.window.append(labels)
+        while sum(map(len, self.window[1:])) >= self.settings.window:
+            self.window.pop(0)
+
+    def learn(self, bar: Bar) -> dict[str, float]:
         """Learn from the window; return the mean errors over this iteration's batches."""
         settings = self.settings
-        steps = settings.first_steps if self.iteration == 0 else settings.steps
         window = Window(self.window)
         errors = np.zeros(2)
-        for step in range(steps):
-            at = (self.fit.steps + 1) / settings.total_steps()
-            rate = 0.5 * (1 + math.cos(math.pi * min(at, 1))) * min(1, (self.fit.steps + 1) / 100)
+        for _ in range(self.steps()):
+            done = (self.fit.steps + 1) / settings.total_steps()
+            rate = min(1, (self.fit.steps + 1) / WARM_UP) * 0.5 * (1 + math.cos(math.pi * min(done, 1)))
             errors += self.fit.step(*window.batch(settings.batch, self.rng), rate)
-            progress(step + 1)
-        plain, centred = (errors / steps).tolist()
-        return plain, centred
+            bar.advance(1)
+        plain, centred = (errors / self.steps()).tolist()
+        return {"loss/plain": plain, "loss/centred": centred}
 
     def network(self) -> MoveNetwork:
         """Return the averaged weights."""
-        return network_of(self.fit.average)
+        notes = {"recipe": "exit", "labelled": str(self.labelled)}
+        return network_of(self.fit.average, parse_all(self.settings.rules), notes)
 
     def state(self) -> dict[str, Any]:
         """Return everything but the labels."""
@@ -161,38 +171,79 @@ class Exit:
             "best": None if self.best is None else [list(layer) for layer in self.best.layers],
         }
 
+    def load(self, state: dict[str, Any], out: Path) -> None:
+        """Go on from what `state` returned, with the labels in their files."""
+        self.fit.load(state["fit"])
+        self.rng.bit_generator.state = state["rng"]
+        self.iteration, self.labelled = state["iteration"], state["labelled"]
+        self.window = [Labels.load(label_file(out, k)) for k in range(self.iteration - state["kept"], self.iteration)]
+        if state["best"] is not None:
+            self.best = MoveNetwork([(weight, bias) for weight, bias in state["best"]])
 
-def train_exit_run(settings: ExitSettings, resume: bool = False) -> MoveNetwork:
-    """Train and save everything into ``settings.out``; return the network."""
+
+WARM_UP = 100
+"""Batches over which the learning rate rises."""
+
+
+def label_file(out: Path, iteration: int) -> Path:
+    """Return the file of an iteration's labels."""
+    return out / "labels" / f"{iteration:04}.safetensors"
+
+
+def train(settings: ExitSettings, resume: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
+    """Train, save everything into ``settings.out`` (see `Run`) and return the network and the closing results."""
     torch.set_num_threads(settings.threads)
-    run = Run(settings, f"Expert iteration on {', '.join(settings.rules)}", settings.rules, "labelled decisions")
+    run = Run(settings, "exit", settings.rules, "labelled decisions", resume)
+    label_file(run.out, 0).parent.mkdir(exist_ok=True)
     learner = Exit(settings)
-    stop = Event()
-    every = max(settings.iterations // settings.evaluations, 1)
+    if run.state is not None:
+        learner.load(run.state, run.out)
     while learner.iteration < settings.iterations:
-        number = learner.iteration
-        with progress_bar(f"{number + 1}/{settings.iterations} labels", settings.decisions, "decisions") as bar:
-            done = 0
+        iterate(learner, run)
+    network = learner.network()
+    network.save(run.out / NETWORK, half=True)
+    more = {"features": FEATURES, "labelled decisions": learner.labelled, "precision": learner.fit.precision}
+    return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "exit"), more)
 
-            def add(count: int, bar: Bar = bar) -> None:
-                nonlocal done
-                done += count
-                bar.advance_to(done)
 
-            fresh = learner.labels(add, stop)
-        t_label = run.total_seconds()
-        learner.window.append(fresh)
-        learner.labelled += len(fresh)
-        while sum(map(len, learner.window[1:])) >= settings.window:
-            learner.window.pop(0)
-        with progress_bar(f"{number + 1}/{settings.iterations} learning", settings.steps, "batches") as bar:
-            plain, centred = learner.learn(bar.advance_to)
-            learner.iteration += 1
-            run.log(learner.labelled, {"loss/plain": plain, "loss/centred": centred})
-            bar.say(f"{number + 1}: {learner.labelled:,} labelled, errors {plain:.4f} {centred:.4f}  {t_label:.0f} {run.total_seconds():.0f}s")
-            if learner.iteration % every == 0 or learner.iteration == settings.iterations:
-                network = learner.network()
-                run.evaluate(NetworkAgent(network), learner.labelled, None, bar)
-                np.savez(settings.out / f"net{learner.iteration}.npz", **{f"{'wb'[k]}{i}": x for i, l in enumerate(network.layers) for k, x in enumerate(l)})
-    run.finish(NetworkAgent(learner.network(), "exit"), {"labelled decisions": learner.labelled})
-    return learner.network()
+def iterate(learner: Exit, run: Run) -> None:
+    """Label, learn, evaluate where that is due, and write a checkpoint."""
+    settings = learner.settings
+    number = f"{learner.iteration + 1}/{settings.iterations}"
+    began = run.seconds()
+    with progress_bar(f"{number} labels", learner.count(), "decisions") as bar:
+        labels = learner.label(bar)
+    labels.save(label_file(run.out, learner.iteration))
+    learner.keep(labels)
+    learner.labelled += len(labels)
+    labelled = run.seconds()
+    with progress_bar(f"{number} learning", learner.steps(), "batches") as bar:
+        errors = learner.learn(bar)
+        learnt = run.seconds()
+        learner.iteration += 1
+        rates = {"labels": len(labels) / (labelled - began), "batches": learner.steps() / (learnt - labelled)}
+        run.log(learner.labelled, {**errors, **{f"rate/{name}": rate for name, rate in rates.items()}})
+        if learner.iteration % max(settings.iterations // settings.evaluations, 1) == 0:
+            network = learner.network()
+            best = None if learner.best is None else NetworkAgent(learner.best)
+            if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:
+                learner.best = network
+    run.save(learner.state())
+    for old in range(learner.iteration - len(learner.window)):
+        label_file(run.out, old).unlink(missing_ok=True)
+
+
+def train_exit(
+    preset: Annotated[str, Parameter(help="GAME/quick or GAME/full; options change it.")] = "",
+    /,
+    *,
+    settings: Annotated[ExitSettings, Parameter(name="*")] = ExitSettings(),
+    resume: bool = False,
+) -> None:
+    """Expert iteration: learn what search says of every move, then search with what has been learnt.
+
+    Args:
+        settings: the settings.
+        resume: go on from the last checkpoint in --out, with its settings.
+    """
+    train(settings, resume)

@@ -11,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 from scopa_agents.network.features import NUM_WORDS, pack_position
 from scopa_agents.network.forward import best_move, new_space
 from scopa_agents.network.network import MoveNetwork
+from scopa_agents.network.worlds import play_to_value
 from scopa_agents.search.alphabeta import MOVE
-from scopa_agents.search.rollouts import ROLLOUTS, margin, random_unit
+from scopa_agents.search.rollouts import ROLLOUTS, random_unit
 from scopa_agents.search.worlds import play_out_moves
 from scopa_env.engine.bits import NONE, signed
 from scopa_env.engine.deal import start_round
@@ -29,6 +32,7 @@ from scopa_env.engine.moves import next_move
 from scopa_env.engine.play import play, play_undealt
 from scopa_env.engine.rng import random_below, random_bits
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
+from scopa_env.files import whole_file
 from scopa_env.kernel import kernel
 from scopa_env.rules import Rules
 
@@ -50,23 +54,6 @@ ROWS = 1 << 17
 """Rows of one call of compiled code."""
 ROWS_OF_ROUND = 1 << 14
 """Rows that a round may take: when fewer are left, no further round is begun."""
-
-
-@kernel
-def play_to_value(rules: Any, games: Any, at: int, seat: int, horizon: int, net: Any, space: Any) -> float:
-    """Let a network move for all seats of games[at] until `seat` has its `horizon`-th turn.
-
-    Returns:
-        The value of the best move of that turn for the side of `seat`, or its result if the round ends before.
-    """
-    turns = 0
-    while games[at]["stage"] == PLAYING:
-        turns += 1 if int(games[at]["seat"]) == seat else 0
-        card, captured, value = best_move(rules, games, at, net, space, turns == horizon)
-        if turns == horizon:
-            return value
-        play(rules[0], games[at], card, captured)
-    return margin(rules[0], games[at], side_of(rules[0], seat))
 
 
 @kernel
@@ -203,6 +190,16 @@ class Labels:
         """Return the number of decisions."""
         return len(self.starts) - 1
 
+    def save(self, path: Path) -> None:
+        """Write them to a file, whole or not at all."""
+        with whole_file(path) as unfinished:
+            save_file({"words": self.words, "values": self.values, "starts": self.starts}, unfinished)
+
+    @classmethod
+    def load(cls, path: Path) -> Labels:
+        """Read them from a file."""
+        return cls(**load_file(path))
+
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the decisions of all parts one after the other."""
@@ -238,7 +235,7 @@ class Labeller:
     threads: int
 
     def label(
-        self, decisions: int, seed: int, network: MoveNetwork | None, progress: Callable[[int], None], stop: Event
+        self, decisions: int, seed: int, network: MoveNetwork | None, progress: Callable[[int], None]
     ) -> Labels:
         """Return at least `decisions` labelled decisions.
 
@@ -247,8 +244,8 @@ class Labeller:
             seed: seed of everything random.
             network: moves in the playouts where the horizon is not 0.
             progress: called with the number of decisions that a task has just added.
-            stop: a flag that ends it early, with an incomplete result.
         """
+        stop = Event()
         seeds = np.random.SeedSequence(seed).generate_state(self.tasks, np.uint64)
         each = -(-decisions // self.tasks)
 

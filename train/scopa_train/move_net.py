@@ -12,6 +12,7 @@ import torch
 from scopa_agents.network.features import NUM_FEATURES
 from scopa_agents.network.network import MoveNetwork
 from scopa_env.packing import unpack
+from scopa_env.rules import Rules
 from scopa_train.labels import Labels
 
 ACTIVE = 150
@@ -34,14 +35,16 @@ def make_module(hidden: Sequence[int]) -> torch.nn.Sequential:
     return torch.nn.Sequential(*layers[:-1])
 
 
-def network_of(state: Mapping[str, torch.Tensor], notes: Mapping[str, str] | None = None) -> MoveNetwork:
+def network_of(
+    state: Mapping[str, torch.Tensor], rules: Sequence[Rules], notes: Mapping[str, str]
+) -> MoveNetwork:
     """Return the weights of a module's state as a `MoveNetwork`."""
     names = [name.removesuffix(".weight") for name in state if name.endswith(".weight")]
     layers = [
         tuple(state[f"{name}.{part}"].detach().float().cpu().numpy().copy() for part in ("weight", "bias"))
         for name in names
     ]
-    return MoveNetwork(layers, notes or {})  # type: ignore[arg-type]
+    return MoveNetwork(layers, tuple(rules), notes)  # type: ignore[arg-type]
 
 
 def device_of_choice() -> torch.device:

@@ -24,8 +24,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from scopa_agents.arena import Pairing, duel
 from scopa_agents.arena_table import Bar, pairing_table, progress_bar
-from scopa_agents.features import PAIR_SUMS, feature_size, rank_features
-from scopa_agents.learned import Policy, PolicyAgent
+from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features
+from scopa_agents.network.policy import Policy, PolicyAgent
 from scopa_env import Rules, ScopaEnv
 from scopa_env.files import whole_file
 from scopa_env.interop.sb3 import ScopaVecEnv
@@ -105,7 +105,7 @@ def make_env(settings: PPOSettings) -> ScopaVecEnv:
 
 
 class RankFeatures(BaseFeaturesExtractor):
-    """`scopa_agents.features.rank_features` in front of the network."""
+    """`scopa_agents.network.ranks.rank_features` in front of the network."""
 
     def __init__(self, space: gymnasium.spaces.Box, rules: str) -> None:
         of = Rules.parse(rules)

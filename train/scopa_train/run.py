@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import platform
+import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +23,8 @@ from scopa_train.report import write_json
 
 CHECKPOINT = "checkpoint.safetensors"
 SETTINGS = "settings.json"
+NETWORK = "network.safetensors"
+CARD = "network.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,54 +80,71 @@ def commit() -> str | None:
 class Run:
     """A training run: its folder, its curve, its checkpoint.
 
+    In the folder are ``settings.json``, ``checkpoint.safetensors``, ``curve.json``, ``curve.png``, the logs of
+    TensorBoard and at the end the network, its card and ``result.json``.
+
     Args:
         settings: the settings.
-        title: of the curve.
+        recipe: its name.
         rules: the games that the agent is evaluated on.
         unit: what the horizontal axis of the curve counts.
+        resume: go on from the last checkpoint in the folder, if there is one.
+
+    Attributes:
+        state: what the last checkpoint holds of the recipe; None in a new run.
+        best: the network that did best so far, where the recipe keeps one.
+
+    Raises:
+        CheckpointError: the run in the folder cannot be read, or has other settings.
     """
 
-    def __init__(self, settings: RunSettings, title: str, rules: Sequence[str], unit: str) -> None:
+    def __init__(self, settings: RunSettings, recipe: str, rules: Sequence[str], unit: str, resume: bool) -> None:
         self.settings = settings
+        self.recipe = recipe
         self.rules = rules
         self.out = settings.out
         self.out.mkdir(parents=True, exist_ok=True)
-        self.curve = Curve(title, unit)
-        self.seconds = 0.0
+        self.curve = Curve(f"{recipe} on {', '.join(rules)}", unit)
+        self.state: Any = None
+        self._seconds = 0.0
         self._began = time.monotonic()
         self._logger: Any = None
+        if resume and (self.out / CHECKPOINT).exists():
+            self._take_up()
+        else:
+            for name in (CHECKPOINT, "result.json"):
+                (self.out / name).unlink(missing_ok=True)
+            write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), "commit": commit()})
 
-    def resume(self) -> Any:
-        """Return the state of the last checkpoint, and go on from there.
-
-        Raises:
-            CheckpointError: there is none, or it is of other settings.
-        """
+    def _take_up(self) -> None:
         content = load_checkpoint(self.out / CHECKPOINT)
         mine = json.loads(json.dumps(self.settings.plain()))
         for name, value in content["settings"].items():
             if mine.get(name) != value:
                 raise CheckpointError(
-                    f"{name}={mine.get(name)!r}: the checkpoint in {str(self.out)!r} was made with {value!r}"
+                    f"{name}={mine.get(name)!r}: the run in {str(self.out)!r} was begun with {value!r}"
                 )
         self.curve.points = content["curve"]
-        self.seconds = content["seconds"]
-        self._began = time.monotonic()
-        return content["state"]
+        self._seconds = content["seconds"]
+        self.state = content["state"]
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Write a checkpoint."""
+        """Write a checkpoint, whole or not at all.
+
+        Args:
+            state: everything that the recipe goes on from, as `save_checkpoint` takes it.
+        """
         content = {
             "settings": self.settings.plain(),
             "curve": self.curve.points,
-            "seconds": self.total_seconds(),
+            "seconds": self.seconds(),
             "state": state,
         }
         save_checkpoint(self.out / CHECKPOINT, content)
 
-    def total_seconds(self) -> float:
+    def seconds(self) -> float:
         """Return the seconds of training so far, those before a kill included."""
-        return self.seconds + time.monotonic() - self._began
+        return self._seconds + time.monotonic() - self._began
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
         """Write values for TensorBoard."""
@@ -134,39 +156,93 @@ class Run:
             self._logger.add_scalar(name, value, step)
         self._logger.flush()
 
-    def evaluate(self, agent: Any, step: int, best: Any, bar: Bar) -> None:
-        """Add a point to the learning curve, on the same deals each time; print and log it."""
+    def evaluate(self, agent: Any, step: int, bar: Bar, best: Any = None) -> float:
+        """Add a point to the learning curve, on the same deals each time; print and log it.
+
+        Args:
+            agent: the agent.
+            step: where on the curve.
+            bar: prints.
+            best: the best agent so far, if there is one.
+
+        Returns:
+            The margin against it, the mean of all games; 0 without one.
+        """
+        margins = []
         for rules in self.rules:
             text = f"{step:11,} {self.curve.unit}:" + (f" {rules}:" if len(self.rules) > 1 else "")
             for opponent in (*self.settings.against, *([best] if best is not None else [])):
                 result = duel(agent, opponent, rules, self.settings.eval_deals, seed=self.settings.seed + 1)
                 name = opponent if isinstance(opponent, str) else "best so far"
+                if opponent is best:
+                    margins.append(result.margin)
                 label = f"{name} in {rules}" if len(self.rules) > 1 else name
-                self.curve.add(label, step, result, self.total_seconds())
+                self.curve.add(label, step, result, self.seconds())
                 self.log(step, {f"arena/{label.replace(' ', '_')}": result.margin})
                 text += f"  {name} {result.margin:+.2f} ({result.low:+.2f} .. {result.high:+.2f})"
             bar.say(text)
         self.curve.save(self.out)
+        return sum(margins) / len(margins) if margins else 0.0
 
     def finish(self, agent: Any, more: Mapping[str, Any]) -> list[Pairing]:
-        """Play and print the closing table, on deals of its own, and write ``result.json``."""
-        seconds = self.total_seconds()
+        """Play and print the closing table, on deals of its own, and write ``network.json`` and ``result.json``.
+
+        Args:
+            agent: the agent.
+            more: what else the card is to say of it.
+        """
+        seconds = self.seconds()
         results = [
             duel(agent, opponent, rules, self.settings.final_deals, seed=self.settings.seed + 2)
             for rules in self.rules
             for opponent in self.settings.against
         ]
         self.curve.save(self.out)
-        report = {
-            "settings": self.settings.plain(),
-            "commit": commit(),
-            "seconds": seconds,
+        card = {
+            "recipe": self.recipe,
+            "rules": list(self.rules),
             **more,
-            "pairings": [dataclasses.asdict(result) for result in results],
+            "command": command_line(),
+            "commit": commit(),
+            "machine": f"{machine()}, {self.settings.threads} threads",
+            "seconds": round(seconds, 1),
+            "settings": self.settings.plain(),
+            "arena": [row_of(result, self.settings.seed + 2) for result in results],
         }
-        write_json(self.out / "result.json", report)
+        write_json(self.out / CARD, card)
+        write_json(self.out / "result.json", {**card, "pairings": [dataclasses.asdict(result) for result in results]})
         pairing_table(results)
+        print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
+
+
+def row_of(result: Pairing, seed: int) -> dict[str, Any]:
+    """Return what a card says of a result."""
+    return {
+        "rules": result.rules,
+        "against": result.b,
+        "deals": result.deals,
+        "seed": seed,
+        "margin": round(result.margin, 4),
+        "interval": [round(result.low, 4), round(result.high, 4)],
+    }
+
+
+def command_line() -> str | None:
+    """Return the command that runs, as it was given; None if it is not `scopa`."""
+    if Path(sys.argv[0]).name != "scopa":
+        return None
+    return shlex.join(["scopa", *sys.argv[1:]])
+
+
+def machine() -> str:
+    """Return the processor in words."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def parse_all(rules: Sequence[str]) -> list[Rules]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,9 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.network.features import NUM_FEATURES
+from scopa_agents.network.features import FEATURES, NUM_FEATURES
+from scopa_agents.network.files import (
+    RULES_BETWEEN,
+    Layers,
+    check_notes,
+    checked_layers,
+    read_model,
+    rules_of,
+    write_model,
+)
+from scopa_env.rules import Rules
 
-Array = np.ndarray[Any, np.dtype[np.float32]]
+FORMAT = "scopa-env moves 1"
+_REQUIRED = {"format": FORMAT, "features": FEATURES}
 
 
 @dataclass(frozen=True)
@@ -21,11 +33,13 @@ class MoveNetwork:
     Rectified linear units between the layers; the last layer has one.
 
     Attributes:
-        layers: weight float32[out, in] and bias float32[out] of each layer.
+        layers: its weights, from the features to one number.
+        rules: the rules it was trained on.
         notes: what else is known about it.
     """
 
-    layers: Sequence[tuple[Array, Array]]
+    layers: Layers
+    rules: tuple[Rules, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -33,6 +47,26 @@ class MoveNetwork:
         """Return a network whose every weight is zero."""
         widths = [NUM_FEATURES, *hidden, 1]
         return cls([(np.zeros((b, a), np.float32), np.zeros(b, np.float32)) for a, b in zip(widths, widths[1:])])
+
+    def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
+        """Write the network to a safetensors file, whole or not at all; `half`: with weights of 16 bits."""
+        rules = RULES_BETWEEN.join(one.text() for one in self.rules)
+        write_model(path, self.layers, {**self.notes, **_REQUIRED, "rules": rules}, half)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MoveNetwork:
+        """Read a network.
+
+        Raises:
+            ModelError: there is no such file, or it is no move network for this version; the message says why.
+        """
+        return cls.of(path, *read_model(path))
+
+    @classmethod
+    def of(cls, path: object, tensors: Mapping[str, Any], notes: Mapping[str, str]) -> MoveNetwork:
+        """Return the network that the content of a file stands for (errors as for `load`)."""
+        check_notes(path, notes, _REQUIRED)
+        return cls(checked_layers(path, tensors, NUM_FEATURES, 1), rules_of(path, notes), notes)
 
     @property
     def widest(self) -> int:

@@ -78,7 +78,7 @@ def root_of(rules: Any, world: Any, nodes: Any, roots: Any, search: Any, seat: i
 
 
 @kernel
-def _pass(search: Any, tree: int, node: int, side: int) -> None:
+def pass_node(search: Any, tree: int, node: int, side: int) -> None:
     """Note that a tree goes to `node`."""
     step = int(search["steps"])
     search["path"][step] = node
@@ -98,7 +98,7 @@ def _enter_trees(rules: Any, world: Any, nodes: Any, roots: Any, search: Any) ->
             node = root_of(rules, world, nodes, roots, search, tree)
         search["at"][tree] = node
         if node != NOWHERE:
-            _pass(search, tree, node, side_of(rules, tree))
+            pass_node(search, tree, node, side_of(rules, tree))
 
 
 @kernel
@@ -143,7 +143,7 @@ def _follow(rules: Any, world: Any, nodes: Any, search: Any, tree: int, card: in
     if nodes[parent]["visits"] == 0 or not (knows or _expand(rules, world, nodes, search, tree, card)):
         search["at"][tree] = NOWHERE
         return
-    _pass(search, tree, find_child(nodes, parent, card, captured), side)
+    pass_node(search, tree, find_child(nodes, parent, card, captured), side)
 
 
 @kernel
@@ -164,7 +164,7 @@ def _descend_one(rules: Any, worlds: Any, nodes: Any, search: Any, observer: int
         if child == 0:
             return
         node = nodes[child]
-        _pass(search, 0, child, side_of(rules[0], seat))
+        pass_node(search, 0, child, side_of(rules[0], seat))
         play(rules[0], world, int(node["card"]), node["captured"])
         if node["visits"] == 0:
             return
@@ -187,7 +187,7 @@ def _descend_many(rules: Any, worlds: Any, nodes: Any, search: Any, observer: in
         if child == 0:
             return
         card, captured = int(nodes[child]["card"]), nodes[child]["captured"]
-        _pass(search, mover, child, side)
+        pass_node(search, mover, child, side)
         for tree in range(int(search["trees"])):
             if tree != mover:
                 _follow(rules[0], world, nodes, search, tree, card, captured, side)

@@ -10,9 +10,11 @@ moves is kept (sequential halving: Karnin, Koren and Somekh, "Almost Optimal Exp
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -35,15 +37,13 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class PimcSettings(Settings):
-    """Settings of `PimcAgent`.
+class WorldSettings(Settings):
+    """Settings of agents that judge moves in sampled worlds.
 
     Attributes:
         budget: worlds, or a time.
         solve: worlds are solved exactly where at most so many plays are left (of games with two sides).
         positions: a world in which more positions would have to be visited is judged by playouts.
-        rollout: policy of the playouts.
-        epsilon: share of random moves in playouts.
         inference: model of the other seats by which worlds are weighted.
         noise: how often it errs.
         pool: number of weighted worlds that are drawn for a search with inference.
@@ -52,17 +52,31 @@ class PimcSettings(Settings):
 
     solve: int = number(6, 0, 40)
     positions: int = number(1_000_000, 1, 1_000_000_000)
-    rollout: str = word("expert", tuple(ROLLOUTS))
-    epsilon: float = number(0.0, 0.0, 1.0)
     inference: str = word(NO_MODEL, (NO_MODEL, *MODELS))
     noise: float = number(0.2, 0.01, 1.0)
     pool: int = number(512, 1, 1_000_000)
 
 
-class _Space:
-    """Working memory of one thread."""
+@dataclass(frozen=True)
+class PimcSettings(WorldSettings):
+    """Settings of `PimcAgent`.
 
-    def __init__(self, settings: PimcSettings, stop: Event) -> None:
+    Attributes:
+        rollout: policy of the playouts.
+        epsilon: share of random moves in playouts.
+    """
+
+    rollout: str = word("expert", tuple(ROLLOUTS))
+    epsilon: float = number(0.0, 0.0, 1.0)
+
+
+S = TypeVar("S", bound=WorldSettings)
+
+
+class WorldSpace(ABC, Generic[S]):
+    """Working memory of one thread that judges moves in sampled worlds."""
+
+    def __init__(self, settings: S, stop: Event) -> None:
         self.settings = settings
         self.stop = stop
         self.work = Work(settings.budget.most_positions(settings.positions), MEMORY_BITS)
@@ -78,50 +92,46 @@ class _Space:
             self.work.clear()
         self.worlds, self.weights = self.pool.draw(rules, self.root, seed, self.settings.budget)
 
+    @abstractmethod
+    def add(self, moves: Records, totals: Floats, worlds: int) -> None:
+        """Add the values of moves in so many worlds."""
+
     def judge(self, moves: Records, budget: Budget, begin: float) -> tuple[Floats, int]:
         """Return the summed values of moves, float64[M], and the number of worlds."""
-        settings = self.settings
         listed, totals = copy_of(moves), np.zeros(len(moves))
-
-        def run(worlds: int) -> None:
-            judge_worlds(
-                self.rules.record,
-                self.root,
-                self.worlds,
-                self.weights,
-                listed,
-                totals,
-                self.work.arrays,
-                worlds,
-                self.near,
-                ROLLOUTS[settings.rollout].address,
-                settings.epsilon,
-            )
-
-        return totals, run_for(budget, run, begin, settings.threads, stop=self.stop)
+        run = partial(self.add, listed, totals)
+        return totals, run_for(budget, run, begin, self.settings.threads, stop=self.stop)
 
 
-class PimcAgent(ViewSearchAgent[_Space]):
-    """Perfect-information Monte Carlo (see the module).
+class _Space(WorldSpace[PimcSettings]):
+    """Working memory of one thread of `PimcAgent`."""
 
-    Args:
-        settings: ``"100"``, ``"20ms"``, ``"100,solve=12"``: see `PimcSettings`.
-        seed: seed of its random choices.
+    def add(self, moves: Records, totals: Floats, worlds: int) -> None:
+        """Add the values of moves in so many worlds."""
+        judge_worlds(
+            self.rules.record,
+            self.root,
+            self.worlds,
+            self.weights,
+            moves,
+            totals,
+            self.work.arrays,
+            worlds,
+            self.near,
+            ROLLOUTS[self.settings.rollout].address,
+            self.settings.epsilon,
+        )
+
+
+class WorldsAgent(ViewSearchAgent[WorldSpace[Any]]):
+    """An agent that judges moves in sampled worlds, in rounds after each of which the better half is kept.
 
     Attributes:
         worlds: worlds in which the last search judged the move that it chose.
     """
 
-    kind = "pimc"
-    settings: PimcSettings
-
-    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
-        self.worlds = 0
-        super().__init__(parse_settings(PimcSettings, self.kind, settings or "100", "worlds"), seed)
-
-    def make_space(self, stop: Event) -> _Space:
-        """Return the working memory of one thread."""
-        return _Space(self.settings, stop)
+    settings: WorldSettings
+    worlds = 0
 
     def search(self, rules: Rules, records: Records, moves: list[Move]) -> Move:
         """Return the move with the best mean of those that are left after all rounds but the last."""
@@ -153,3 +163,22 @@ class PimcAgent(ViewSearchAgent[_Space]):
         """Return the summed values of moves and the number of worlds, of all threads."""
         found = self.workspaces.each(lambda space, _: space.judge(moves, budget, begin), range(self.settings.threads))
         return np.sum([values for values, _ in found], axis=0), sum(worlds for _, worlds in found)
+
+
+class PimcAgent(WorldsAgent):
+    """Perfect-information Monte Carlo (see the module).
+
+    Args:
+        settings: ``"100"``, ``"20ms"``, ``"100,solve=12"``: see `PimcSettings`.
+        seed: seed of its random choices.
+    """
+
+    kind = "pimc"
+    settings: PimcSettings
+
+    def __init__(self, settings: str = "", *, seed: int | None = None) -> None:
+        super().__init__(parse_settings(PimcSettings, self.kind, settings or "100", "worlds"), seed)
+
+    def make_space(self, stop: Event) -> WorldSpace[Any]:
+        """Return the working memory of one thread."""
+        return _Space(self.settings, stop)

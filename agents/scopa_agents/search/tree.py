@@ -28,6 +28,7 @@ NODE = np.dtype(
         ("available", "i4"),  # iterations through its parent in which its move was legal
         ("child", "i4"),  # first child, 0: none
         ("sibling", "i4"),  # next child of the same parent, 0: none
+        ("prior", "f4"),  # search with a network: what it says of the move, in points
         ("card", "i1"),  # the move that leads here: the hand card
     ],
     align=True,

@@ -52,6 +52,23 @@ def play_out_moves(
 
 
 @kernel
+def draw_and_solve(
+    rules: Any, root: Any, pool: Any, weights: Any, root_moves: Any, totals: Any, work: Any, near: bool
+) -> bool:
+    """Draw a world to games[0] of the work; if `near`, solve it, and if that succeeds add the exact values."""
+    games, counts = work[0], work[4]
+    draw_world(rules, root, pool, weights, games, 0)
+    if not near:
+        return False
+    counts[VISITED] = 0
+    if not solve_moves(rules, root_moves, work):
+        return False
+    for k in range(len(root_moves)):
+        totals[k] += root_moves[k]["score"]
+    return True
+
+
+@kernel
 def judge_worlds(
     rules: Any,
     root: Any,
@@ -88,17 +105,12 @@ def judge_worlds(
         How many worlds were solved.
     """
     solved = 0
-    games, counts = work[0], work[4]
+    games = work[0]
     side = side_of(rules[0], int(root[0]["seat"]))
     for _ in range(worlds):
-        draw_world(rules, root, pool, weights, games, 0)
         weight = 1.0
-        if near:
-            counts[VISITED] = 0
-            if solve_moves(rules, root_moves, work):
-                solved += 1
-                weight = TIE_BREAK
-                for k in range(len(root_moves)):
-                    totals[k] += root_moves[k]["score"]
+        if draw_and_solve(rules, root, pool, weights, root_moves, totals, work, near):
+            solved += 1
+            weight = TIE_BREAK
         play_out_moves(rules, games, root_moves, totals, side, weight, policy, epsilon)
     return solved

@@ -1,0 +1,72 @@
+"""Settings from files: the presets of the recipes, and those of a run that is taken up again.
+
+A recipe's presets are in ``presets/RECIPE/GAME.yaml``, by name (``quick``, ``full``).  Options of the command line
+come first, then the preset, then the defaults of the recipe.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from cyclopts.config import Dict
+
+_FOLDER = resources.files("scopa_train") / "presets"
+NAMES = ("quick", "full")
+
+
+def preset_games(recipe: str) -> list[str]:
+    """Return the games for which a recipe has presets."""
+    folder = _FOLDER / recipe
+    return sorted(one.name.removesuffix(".yaml") for one in folder.iterdir()) if folder.is_dir() else []
+
+
+def load_preset(recipe: str, preset: str) -> dict[str, Any]:
+    """Return the settings of a preset.
+
+    Args:
+        recipe: ``ppo``, ``exit`` ..
+        preset: a game of `preset_games` and ``quick`` or ``full``: ``scopa/full``.
+
+    Raises:
+        ValueError: there is none.
+    """
+    game, _, name = preset.partition("/")
+    games = preset_games(recipe)
+    content = yaml.safe_load((_FOLDER / recipe / f"{game}.yaml").read_text("utf-8")) if game in games else {}
+    if name not in content:
+        allowed = ", ".join(f"{one}/{kind}" for one in games for kind in NAMES)
+        raise ValueError(f"preset={preset!r}: allowed are {allowed}")
+    found: dict[str, Any] = content[name]
+    return found
+
+
+def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
+    """Give the options of a training command that are not on the command line the values of a preset or a run.
+
+    For `cyclopts.App.config`.
+
+    Raises:
+        ValueError: there is no such preset, or no run in the folder.
+    """
+    given = {argument.name: [token.value for token in argument.tokens] for argument in arguments}
+    preset, out = given.get("PRESET", []), given.get("--out", [])
+    if "--resume" in given and given["--resume"]:
+        values = _settings_of_run(Path(out[-1])) if out else {}
+    elif preset:
+        values = load_preset(commands[-1], preset[-1])
+    else:
+        return
+    Dict(dict(values), use_commands_as_keys=False, source="preset")(app, commands, arguments)
+
+
+def _settings_of_run(out: Path) -> Mapping[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads((out / "settings.json").read_text("utf-8"))["settings"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"out={str(out)!r}: no run to resume ({error})") from None
+    return found
