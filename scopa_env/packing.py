@@ -40,6 +40,7 @@ class Piece(NamedTuple):
 
 
 def lay_out(parts: list[tuple[str, tuple[int, ...], str]]) -> tuple[Piece, ...]:
+    """Return pieces one after the other, of name, shape and meaning."""
     pieces: list[Piece] = []
     offset = 0
     for name, shape, meaning in parts:

@@ -18,8 +18,8 @@ from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
-from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
 from scopa_agents.learned import Policy, PolicyAgent, observe_batch  # noqa: E402
+from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
 from scopa_env import Game, Rules, ScopaEnv  # noqa: E402
 from scopa_env.cards import value_of  # noqa: E402
 from scopa_train.ppo import PPOSettings, export, train  # noqa: E402

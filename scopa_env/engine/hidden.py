@@ -62,6 +62,19 @@ def known_cards(rules: Any, game: Any, observer: int) -> Any:
 
 
 @kernel
+def knows_all(rules: Any, game: Any, observer: int) -> bool:
+    """Say whether `observer` can tell where every card is: no stock, and one hand at most that it does not see."""
+    if int(game["dealt"]) < popcount(rules["deck"]):
+        return False
+    unseen = popcount(rules["deck"] & ~known_cards(rules, game, observer))
+    hands = 0
+    for seat in range(int(rules["players"])):
+        if not sees_hand(rules, observer, seat) and hand_count(game, seat) > 0:
+            hands += 1
+    return hands <= 1 or unseen == 0
+
+
+@kernel
 def _open_cards(rules: Any, game: Any) -> Any:
     """Return the cards that everyone knows: table, piles and the card being played."""
     cards = game["table"]

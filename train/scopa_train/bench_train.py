@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper,
 
 from scopa_env import ScopaEnv
 from scopa_env.files import check_folder
-from scopa_train.ppo import PPOSettings, make_env, make_model
+from scopa_train.ppo import Pool, PPOSettings, export, make_env, make_model
 from scopa_train.report import print_figures, write_json
 
 GAMES = 256

@@ -36,6 +36,7 @@ app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
 )
 train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
+train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: learn from the results of rounds.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")

@@ -42,9 +42,7 @@ class Curve:
                 axes.fill_between(
                     steps, [p["low"] for p in points], [p["high"] for p in points], color=color, alpha=0.2, lw=0
                 )
-                axes.plot(
-                    steps, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}"
-                )
+                axes.plot(steps, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}")
             axes.axhline(0, color="0.4", lw=0.8)
             axes.set(
                 title=self.title,

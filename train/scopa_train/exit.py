@@ -11,7 +11,7 @@ Reads top to bottom: settings, labels, learning, the loop.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,8 +24,10 @@ from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.agent import NetworkAgent
 from scopa_agents.network.features import FEATURES
 from scopa_agents.network.network import MoveNetwork
+from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_train.labels import Labeller, Labels, search_record
+from scopa_env import make_agent
+from scopa_train.labels import Labeller, Labels, Opponent, Teacher
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
 from scopa_train.run import NETWORK, Run, RunSettings, parse_all
 
@@ -36,6 +38,8 @@ class ExitSettings(RunSettings):
 
     rules: tuple[str, ...] = ("scopa",)
     "Presets to learn, or preset:field=value,field=value."
+    opponent: str = ""
+    "greedy, expert, random or learned:NAME: learn the best answer to it; empty: self-play."
     iterations: int = 10
     "Rounds of labels and learning."
     first_decisions: int = 200_000
@@ -52,6 +56,8 @@ class ExitSettings(RunSettings):
     "Worlds of a decision in later ones."
     horizon: int = 1
     "Turns of the mover's up to the value in later playouts."
+    solve: int = 6
+    "Labels are exact where at most so many plays are left and the mover knows every card."
     explore: float = 0.1
     "Share of random moves in the games whose decisions are labelled."
     window: int = 1_000_000
@@ -80,8 +86,11 @@ class ExitSettings(RunSettings):
         parse_all(self.rules)
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
+        self.at_least(0, "solve")
         if self.rollout not in ROLLOUTS:
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
+        if self.opponent:
+            opponent_of(self.opponent)
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         for name in ("epsilon", "explore", "decay"):
@@ -120,13 +129,16 @@ class Exit:
     def label(self, bar: Bar) -> Labels:
         """Label the decisions of this iteration."""
         settings = self.settings
-        first = self.iteration == 0
-        worlds = settings.first_worlds if first else settings.worlds
-        horizon = 0 if first else settings.horizon
-        search = search_record(settings.rollout, settings.epsilon, worlds, settings.explore, horizon)
-        labeller = Labeller(parse_all(settings.rules), search, TASKS, settings.threads)
+        if self.iteration == 0:
+            teacher = Teacher(settings.first_worlds, settings.explore, settings.rollout, settings.epsilon)
+        else:
+            network, horizon = self.network(), settings.horizon
+            teacher = Teacher(settings.worlds, settings.explore, network=network, horizon=horizon)
+        opponent = opponent_of(settings.opponent) if settings.opponent else None
+        teacher = replace(teacher, opponent=opponent, solve=settings.solve)
+        labeller = Labeller(parse_all(settings.rules), teacher, TASKS, settings.threads)
         seed = int(np.random.SeedSequence((settings.seed, self.iteration)).generate_state(1)[0])
-        return labeller.label(self.count(), seed, None if first else self.network(), bar.advance)
+        return labeller.label(self.count(), seed, bar.advance)
 
     def count(self) -> int:
         """Return how many decisions this iteration labels."""
@@ -179,6 +191,20 @@ class Exit:
         self.window = [Labels.load(label_file(out, k)) for k in range(self.iteration - state["kept"], self.iteration)]
         if state["best"] is not None:
             self.best = MoveNetwork([(weight, bias) for weight, bias in state["best"]])
+
+
+def opponent_of(name: str) -> Opponent:
+    """Return what an agent plays in compiled code.
+
+    Raises:
+        ValueError: it is neither a compiled policy nor a network that values moves.
+    """
+    if name in ROLLOUTS:
+        return Opponent(ROLLOUTS[name].address)
+    agent = make_agent(name)
+    if not isinstance(agent, NetworkAgent):
+        raise ValueError(f"opponent={name!r}: allowed are {', '.join(ROLLOUTS)}, and learned:NAME of a move network")
+    return Opponent(BY_NETWORK, agent.network)
 
 
 WARM_UP = 100
@@ -234,7 +260,7 @@ def iterate(learner: Exit, run: Run) -> None:
 
 
 def train_exit(
-    preset: Annotated[str, Parameter(help="GAME/quick or GAME/full; options change it.")] = "",
+    preset: str = "",
     /,
     *,
     settings: Annotated[ExitSettings, Parameter(name="*")] = ExitSettings(),
@@ -243,6 +269,7 @@ def train_exit(
     """Expert iteration: learn what search says of every move, then search with what has been learnt.
 
     Args:
+        preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
         resume: go on from the last checkpoint in --out, with its settings.
     """

@@ -8,7 +8,7 @@ worlds is the label of the move.  All moves are judged in the same worlds, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,9 @@ from safetensors.numpy import load_file, save_file
 from scopa_agents.network.features import NUM_WORDS, pack_position
 from scopa_agents.network.forward import best_move, new_space
 from scopa_agents.network.network import MoveNetwork
-from scopa_agents.network.worlds import play_to_value
-from scopa_agents.search.alphabeta import MOVE
+from scopa_agents.network.worlds import ALIKE, BY_NETWORK, PLAYERS, is_solvable, name_by, play_to_value
+from scopa_agents.search.alphabeta import MOVE, Work
 from scopa_agents.search.rollouts import ROLLOUTS, random_unit
-from scopa_agents.search.worlds import play_out_moves
 from scopa_env.engine.bits import NONE, signed
 from scopa_env.engine.deal import start_round
 from scopa_env.engine.hidden import fill, strip
@@ -38,16 +37,15 @@ from scopa_env.rules import Rules
 
 SEARCH = np.dtype(
     [
-        ("policy", "i8"),  # of playouts without a network: address of one of ROLLOUTS
-        ("epsilon", "f8"),  # share of random moves in them
         ("worlds", "i8"),  # worlds of a decision
-        ("explore", "f8"),  # share of random moves in the games
-        ("horizon", "i8"),  # with a network: turns of the mover's up to the value; 0: playouts without a network
+        ("explore", "f8"),  # share of random moves in the games whose decisions are labelled
     ],
     align=True,
 )
-"""How labels are made."""
+"""How labels are made, beside who plays (`PLAYERS`)."""
 
+MOST_POSITIONS, MEMORY_BITS = 100_000, 14
+"""Positions that an exact value may take; places of the transposition table, as a power of two."""
 MOST_MOVES = 4096
 """Moves of a decision that are labelled, at most."""
 ROWS = 1 << 17
@@ -69,36 +67,31 @@ def list_moves(rules: Any, game: Any, moves: Any) -> int:
 
 
 @kernel
-def judge_moves(rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any) -> None:
+def judge_moves(rules: Any, games: Any, moves: Any, totals: Any, worlds: int, mind: Any) -> None:
     """Write the mean values of moves in worlds drawn from what the seat to act in games[0] knows.
 
     Args:
         rules: RULES[1].
-        games: GAME[4]: the game; written: the game as the seat knows it; a world; working space.
+        games: GAME[4]: the game; the game as the seat knows it; written: a world; working space.
         moves: MOVE[M].
         totals: float64[M], written.
-        search: SEARCH[1].
-        net: `MoveNetwork.arrays`.
-        space: `new_space`.
+        worlds: how many.
+        mind: PLAYERS[1] and the networks, see `play_to_value`.
     """
+    players, net, space, other, other_space, work = mind
     seat = int(games[0]["seat"])
-    side = side_of(rules[0], seat)
-    games[1] = games[0]
-    strip(rules[0], games[1], seat)
     for k in range(len(moves)):
         totals[k] = 0.0
-    worlds = int(search[0]["worlds"])
+    if is_solvable(rules, games, 0, int(players[0]["solve"])):
+        worlds = 1  # the only one
     for _ in range(worlds):
         games[2] = games[1]
         games[2]["rng"] = random_bits(games[0])
         fill(rules[0], games[2])
-        if search[0]["horizon"] == 0:
-            play_out_moves(rules, games[2:], moves, totals, side, 1.0, int(search[0]["policy"]), search[0]["epsilon"])
-        else:
-            for k in range(len(moves)):
-                games[3] = games[2]
-                play(rules[0], games[3], int(moves[k]["card"]), moves[k]["captured"])
-                totals[k] += play_to_value(rules, games, 3, seat, int(search[0]["horizon"]), net, space)
+        for k in range(len(moves)):
+            games[3] = games[2]
+            play(rules[0], games[3], int(moves[k]["card"]), moves[k]["captured"])
+            totals[k] += play_to_value(rules, games, 3, seat, players, net, space, other, other_space, work)
     for k in range(len(moves)):
         totals[k] /= worlds
 
@@ -118,12 +111,21 @@ def _write_rows(rules: Any, games: Any, moves: Any, totals: Any, out: Any, row: 
 
 
 @kernel
-def _move_on(rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any) -> None:
-    """Make a move in games[0]: a random one, that of the network, or without one that of the largest label."""
+def _move_on(rules: Any, games: Any, moves: Any, totals: Any, explore: float, mind: Any, mine: bool) -> None:
+    """Make a move in games[0].
+
+    A random one now and then; else of the own side the network's, or without one that of the largest label; of the
+    others what they play.
+    """
+    players, net, space, other, other_space, _ = mind
     best = 0
-    if len(moves) > 1 and random_unit(games[0]) < search[0]["explore"]:
+    if len(moves) > 1 and random_unit(games[0]) < explore:
         best = signed(random_below(games[0], len(moves)))
-    elif search[0]["horizon"] > 0:
+    elif not mine:
+        name_by(rules, games, 1, int(players[0]["others"]), 0.0, other, other_space, False)
+        play(rules[0], games[0], int(games[1]["card"]), games[1]["chosen"])
+        return
+    elif players[0]["policy"] == BY_NETWORK:
         card, captured, _ = best_move(rules, games, 1, net, space, False)
         play(rules[0], games[0], card, captured)
         return
@@ -136,9 +138,12 @@ def _move_on(rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: 
 
 @kernel
 def label_rounds(
-    rules: Any, games: Any, moves: Any, totals: Any, search: Any, net: Any, space: Any, out: Any, decisions: int
+    rules: Any, games: Any, moves: Any, totals: Any, search: Any, mind: Any, out: Any, decisions: int
 ) -> Any:
     """Play rounds and label all moves of their decisions with a choice, until there are enough or no room is left.
+
+    Where the other sides have a policy of their own, only the decisions of one side, drawn for each round, are
+    labelled, and the others' moves are theirs.
 
     Args:
         rules: RULES[1].
@@ -146,8 +151,7 @@ def label_rounds(
         moves: MOVE[M], working space.
         totals: float64[M], working space.
         search: SEARCH[1].
-        net: `MoveNetwork.arrays`.
-        space: `new_space`.
+        mind: PLAYERS[1] and the networks, see `play_to_value`.
         out: uint64[R, NUM_WORDS], float32[R], int64[R]: features and values of the moves, first row of each decision.
         decisions: after so many, no further round is begun.
 
@@ -155,20 +159,26 @@ def label_rounds(
         The numbers of rows and of decisions written.
     """
     row = count = 0
+    alone = mind[0][0]["others"] != ALIKE
     while count < decisions and row + ROWS_OF_ROUND < len(out[1]):
         games[0]["dealer"] = random_below(games[0], int(rules[0]["players"]))
+        own = signed(random_below(games[0], int(rules[0]["sides"])))
         start_round(rules[0], games[0])
         while games[0]["stage"] == PLAYING:
+            seat = int(games[0]["seat"])
+            mine = not alone or side_of(rules[0], seat) == own
             legal = list_moves(rules[0], games[0], moves)
             games[1] = games[0]
-            if legal > 1:
-                judge_moves(rules, games, moves[:legal], totals, search, net, space)
+            strip(rules[0], games[1], seat)
+            games[1]["rng"] = random_bits(games[0])
+            if legal > 1 and mine:
+                judge_moves(rules, games, moves[:legal], totals, int(search[0]["worlds"]), mind)
                 after = _write_rows(rules, games, moves[:legal], totals, out, row)
                 if after > row:
                     out[2][count] = row
                     count += 1
                 row = after
-            _move_on(rules, games, moves[:legal], totals, search, net, space)
+            _move_on(rules, games, moves[:legal], totals, search[0]["explore"], mind, mine)
     return row, count
 
 
@@ -216,6 +226,58 @@ _NO_NETWORK = MoveNetwork.zeros(())
 
 
 @dataclass(frozen=True)
+class Opponent:
+    """What the other sides play, if it is not what the own one plays.
+
+    Attributes:
+        policy: address of one of ROLLOUTS, or BY_NETWORK.
+        network: the network.
+    """
+
+    policy: int
+    network: MoveNetwork = _NO_NETWORK
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """How decisions are labelled.
+
+    Attributes:
+        worlds: worlds of a decision.
+        explore: share of random moves in the games whose decisions are labelled.
+        policy: of playouts, one of ROLLOUTS, where there is no network.
+        epsilon: share of random moves of that policy.
+        network: moves in the playouts.
+        horizon: with a network, turns of the mover's up to the value; 0: playouts go on to the end of the round.
+        opponent: what the other sides play; None: the same.
+        solve: in self-play of two sides, values are exact where at most so many plays are left and no card is hidden.
+    """
+
+    worlds: int
+    explore: float
+    policy: str = "greedy"
+    epsilon: float = 0.0
+    network: MoveNetwork | None = None
+    horizon: int = 0
+    opponent: Opponent | None = None
+    solve: int = 0
+
+    def search(self) -> Any:
+        """Return SEARCH[1]."""
+        return np.array([(self.worlds, self.explore)], SEARCH)
+
+    def mind(self) -> Any:
+        """Return what kernels know of the players, with working space of its own."""
+        net, other = self.network or _NO_NETWORK, self.opponent.network if self.opponent else _NO_NETWORK
+        horizon, policy = (self.horizon, BY_NETWORK) if self.network else (0, ROLLOUTS[self.policy].address)
+        others = self.opponent.policy if self.opponent else ALIKE
+        solve = self.solve if others == ALIKE else 0
+        players = np.array([(horizon, policy, self.epsilon, others, solve)], PLAYERS)
+        work = Work(MOST_POSITIONS, MEMORY_BITS).arrays
+        return players, net.arrays, new_space(net.widest), other.arrays, new_space(other.widest), work
+
+
+@dataclass(frozen=True)
 class Labeller:
     """Makes labels, on several threads.
 
@@ -224,25 +286,22 @@ class Labeller:
 
     Attributes:
         rules: the games; the tasks take turns.
-        search: SEARCH[1].
+        teacher: how decisions are labelled.
         tasks: number of tasks.
         threads: how many run side by side.
     """
 
     rules: Sequence[Rules]
-    search: np.ndarray[Any, np.dtype[np.void]]
+    teacher: Teacher
     tasks: int
     threads: int
 
-    def label(
-        self, decisions: int, seed: int, network: MoveNetwork | None, progress: Callable[[int], None]
-    ) -> Labels:
+    def label(self, decisions: int, seed: int, progress: Callable[[int], None]) -> Labels:
         """Return at least `decisions` labelled decisions.
 
         Args:
             decisions: how many.
             seed: seed of everything random.
-            network: moves in the playouts where the horizon is not 0.
             progress: called with the number of decisions that a task has just added.
         """
         stop = Event()
@@ -250,7 +309,7 @@ class Labeller:
         each = -(-decisions // self.tasks)
 
         def run(task: int) -> list[Labels]:
-            return list(self._run(self.rules[task % len(self.rules)], each, int(seeds[task]), network, progress, stop))
+            return list(self._run(self.rules[task % len(self.rules)], each, int(seeds[task]), progress, stop))
 
         with ThreadPoolExecutor(self.threads) as pool:
             try:
@@ -261,26 +320,17 @@ class Labeller:
         return Labels.join([part for parts in found for part in parts])
 
     def _run(
-        self,
-        rules: Rules,
-        decisions: int,
-        seed: int,
-        network: MoveNetwork | None,
-        progress: Callable[[int], None],
-        stop: Event,
-    ) -> Any:
-        used = network or _NO_NETWORK
+        self, rules: Rules, decisions: int, seed: int, progress: Callable[[int], None], stop: Event
+    ) -> Iterator[Labels]:
         games = np.zeros(4, GAME)
         games["rng"] = seed
         moves, totals = np.zeros(MOST_MOVES, MOVE), np.zeros(MOST_MOVES)
         out = (np.empty((ROWS, NUM_WORDS), np.uint64), np.empty(ROWS, np.float32), np.empty(ROWS, np.int64))
-        space = new_space(used.widest)
+        search, mind = self.teacher.search(), self.teacher.mind()
         done = 0
         while done < decisions and not stop.is_set():
             some = min(decisions - done, SLICE)
-            rows, count = label_rounds(
-                rules.record, games, moves, totals, self.search, used.arrays, space, out, some
-            )
+            rows, count = label_rounds(rules.record, games, moves, totals, search, mind, out, some)
             done += count
             progress(count)
             yield Labels(out[0][:rows].copy(), out[1][:rows].copy(), np.append(out[2][:count], rows))
@@ -288,8 +338,3 @@ class Labeller:
 
 SLICE = 1000
 """Decisions of one call of compiled code, so that progress is seen and an interrupt noticed."""
-
-
-def search_record(policy: str, epsilon: float, worlds: int, explore: float, horizon: int) -> Any:
-    """Return SEARCH[1]."""
-    return np.array([(ROLLOUTS[policy].address, epsilon, worlds, explore, horizon)], SEARCH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,20 +25,18 @@ def make_module(hidden: Sequence[int]) -> torch.nn.Sequential:
     """Return an untrained module: features to `hidden` units to the value, rectified linear between."""
     widths = [NUM_FEATURES, *hidden, 1]
     layers: list[torch.nn.Module] = []
-    for before, after in zip(widths, widths[1:], strict=False):
+    for before, after in pairwise(widths):
         linear = torch.nn.Linear(before, after)
         torch.nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
         torch.nn.init.zeros_(linear.bias)
         layers += [linear, torch.nn.ReLU()]
     with torch.no_grad():
-        layers[0].weight.mul_((NUM_FEATURES / ACTIVE) ** 0.5)  # type: ignore[operator,union-attr]
-        layers[-2].weight.mul_(0.1)  # type: ignore[operator,union-attr]
+        layers[0].weight.mul_((NUM_FEATURES / ACTIVE) ** 0.5)  # type: ignore[operator]
+        layers[-2].weight.mul_(0.1)  # type: ignore[operator]
     return torch.nn.Sequential(*layers[:-1])
 
 
-def network_of(
-    state: Mapping[str, torch.Tensor], rules: Sequence[Rules], notes: Mapping[str, str]
-) -> MoveNetwork:
+def network_of(state: Mapping[str, torch.Tensor], rules: Sequence[Rules], notes: Mapping[str, str]) -> MoveNetwork:
     """Return the weights of a module's state as a `MoveNetwork`."""
     names = [name.removesuffix(".weight") for name in state if name.endswith(".weight")]
     layers = [
@@ -55,7 +54,7 @@ def device_of_choice() -> torch.device:
 def has_fast_bfloat16(device: torch.device) -> bool:
     """Say whether products of bfloat16 are faster than of float32 there: GPUs, and CPUs with tiles for them (AMX)."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     return bool(torch.cpu._is_amx_tile_supported())  # no public name for it yet
 
 

@@ -1,50 +1,56 @@
-"""`scopa train ppo`: sb3-contrib's MaskablePPO on many games at once, against random and greedy.
+"""`scopa train ppo`: sb3-contrib's MaskablePPO on many games at once, against a pool of opponents.
 
-Reads top to bottom: settings, environment, network, evaluation, training.
+In the pool are fixed agents and past selves; who wins more often against the learner is drawn more often (prioritised
+fictitious self-play: Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning",
+Nature 2019).  In team play a current self plays beside the learner.
+
+Reads top to bottom: settings, opponents, network, the loop.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import shlex
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium
+import numpy as np
 import torch
 from cyclopts import Parameter
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import set_random_seed
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecEnvWrapper
 
-from scopa_agents.arena import Pairing, duel
-from scopa_agents.arena_table import Bar, pairing_table, progress_bar
-from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features
+from scopa_agents.arena import Pairing
+from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.policy import Policy, PolicyAgent
-from scopa_env import Rules, ScopaEnv
+from scopa_agents.network.ranks import FEATURES, PAIR_SUMS, feature_size, rank_features
+from scopa_env import Rules, ScopaEnv, make_agent
+from scopa_env.agents import Agent, as_actions
+from scopa_env.engine.state import Records
 from scopa_env.files import whole_file
 from scopa_env.interop.sb3 import ScopaVecEnv
-from scopa_train.curve import Curve
-from scopa_train.report import write_json
+from scopa_train.move_net import device_of_choice
+from scopa_train.run import NETWORK, Run, RunSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class PPOSettings:
-    """Settings of a training run; the defaults are the quick setting."""
+class PPOSettings(RunSettings):
+    """Settings of MaskablePPO."""
 
     rules: str = "scopa"
     "Preset, or preset:field=value,field=value."
     steps: int = 500_000
     "Decisions to learn from, at least; whole batches are played."
-    seed: int = 0
-    "Seed of everything random."
-    opponents: tuple[str, ...] = ("random", "greedy")
-    "Agents to play against; one is drawn for each episode."
+    opponents: tuple[str, ...] = ("greedy", "expert")
+    "Fixed agents of the pool; any that decides on arrays of games."
+    snapshots: int = 20
+    "Past selves that are added to the pool in the course of the training; 0: none."
+    slots: int = 8
+    "Opponents that are played against side by side; drawn anew for each update."
     reward: str = "points"
     "points, win or decided."
     reward_scale: float = 0.3
@@ -67,38 +73,131 @@ class PPOSettings:
     "Weight of the entropy bonus."
     hidden: tuple[int, ...] = (256, 256)
     "Widths of the hidden layers of policy and value."
-    evaluations: int = 8
-    "Points of the learning curve."
-    eval_deals: int = 500
-    "Duplicate deals of an evaluation against each of random and greedy."
-    final_deals: int = 2000
-    "Duplicate deals of the closing table."
-    threads: int = 1
-    "Threads of torch. With one, the same seed gives the same weights every time; more hardly help so small a network."
     out: Path = Path("runs/ppo")
     "Folder of the results."
 
     def __post_init__(self) -> None:
+        self.check_run()
         Rules.parse(self.rules)
-        for name in ("steps", "num_envs", "num_steps", "batch_size", "epochs", "evaluations", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are whole numbers from 1")
-        for name in ("eval_deals", "final_deals"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are whole numbers from 2")
+        self.at_least(1, "steps", "slots", "num_envs", "num_steps", "batch_size", "epochs")
+        self.at_least(0, "snapshots")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
         if self.num_envs * self.num_steps < 2:
             raise ValueError("num_envs * num_steps: an update needs at least two decisions")
-        ScopaEnv(self.rules, opponent=self.opponents, reward=self.reward)  # refuses what it cannot play
+        if not self.opponents and not self.snapshots:
+            raise ValueError("opponents=(), snapshots=0: there is nobody to play against")
+        for name in self.opponents:
+            if not hasattr(make_agent(name, 0, Rules.parse(self.rules)), "act_batch"):
+                raise ValueError(f"opponents: {name!r} does not decide on arrays of games")
+        ScopaEnv(self.rules, reward=self.reward)  # refuses what it cannot play
 
 
-def make_env(settings: PPOSettings) -> ScopaVecEnv:
+class Slot:
+    """A seat at the table of the training: whoever sits there for an update."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.agent: Any = None
+
+    def act(self, view: Any) -> Any:
+        """Return the move of who sits here."""
+        return self.agent.act(view)
+
+    def act_batch(self, rules: Rules, views: Records) -> Any:
+        """Return the actions of who sits here."""
+        return as_actions(self.agent, self.agent.act_batch(rules, views), len(views))
+
+
+HARDEST = 2.0
+"""Power of the share of lost episodes by which opponents are drawn."""
+LEAST = 0.05
+"""Added to it, so that nobody is forgotten."""
+MEMORY = 0.98
+"""Of the moving average of the results against an opponent, for each episode."""
+
+
+class Pool:
+    """The opponents, and how the learner does against each.
+
+    Args:
+        settings: the settings.
+
+    Attributes:
+        names: of the opponents.
+        agents: the opponents.
+        lost: moving averages of the share of episodes that the learner loses (half of those that end level).
+        slots: who is played against.
+        partner: who plays beside the learner in team play.
+    """
+
+    def __init__(self, settings: PPOSettings) -> None:
+        self.rules = Rules.parse(settings.rules)
+        self.names = list(settings.opponents)
+        self.agents: list[Agent] = [make_agent(name, 0, self.rules) for name in settings.opponents]
+        self.lost = [0.5] * len(self.names)
+        self.policies: dict[str, Policy] = {}
+        self.slots = [Slot(f"slot_{k}") for k in range(settings.slots)]
+        self.partner = Slot("partner")
+        self.seated = np.zeros(len(self.slots), np.int64)
+
+    def add(self, name: str, policy: Policy, lost: float = 0.5) -> None:
+        """Add a past self."""
+        self.names.append(name)
+        self.agents.append(PolicyAgent(policy, name))
+        self.lost.append(lost)
+        self.policies[name] = policy
+
+    def seat(self, rng: np.random.Generator, current: Policy) -> None:
+        """Draw who sits in the slots: the harder, the likelier."""
+        weights = np.array(self.lost) ** HARDEST + LEAST
+        self.seated = rng.choice(len(self.names), len(self.slots), p=weights / weights.sum())
+        for slot, index in zip(self.slots, self.seated.tolist(), strict=True):
+            slot.agent = self.agents[index]
+        for agent in self.agents:
+            agent.seed(int(rng.integers(1 << 32)))  # type: ignore[attr-defined]
+        self.partner.agent = PolicyAgent(current, "current")
+
+    def count(self, slots: np.ndarray[Any, Any], rewards: np.ndarray[Any, Any]) -> None:
+        """Count finished episodes: the slot of the opponent of each, and what the learner got."""
+        for slot, reward in zip(slots.tolist(), rewards.tolist(), strict=True):
+            index = int(self.seated[slot])
+            lost = 0.5 - 0.5 * np.sign(reward)
+            self.lost[index] = float(MEMORY * self.lost[index] + (1 - MEMORY) * lost)
+
+
+class Counted(VecEnvWrapper):
+    """Tells the pool how episodes end."""
+
+    def __init__(self, venv: ScopaVecEnv, pool: Pool) -> None:
+        super().__init__(venv)
+        self.games = venv.envs.games
+        self.pool = pool
+        self.returns = np.zeros(venv.num_envs)
+
+    def reset(self) -> Any:
+        """Start new episodes."""
+        self.returns[:] = 0
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        """Step, and count the episodes that are over."""
+        opponents = self.games.runs["opponent"].copy()
+        result = self.venv.step_wait()
+        self.returns += result[1]
+        over = result[2]
+        self.pool.count(opponents[over], self.returns[over])
+        self.returns[over] = 0
+        return result
+
+
+def make_env(settings: PPOSettings, pool: Pool) -> ScopaVecEnv:
     """Return the environments of the training."""
     return ScopaVecEnv(
         settings.num_envs,
         settings.rules,
-        list(settings.opponents),
+        pool.slots,
+        [pool.partner] if pool.rules.teams else None,
         reward=settings.reward,
         reward_scale=settings.reward_scale,
     )
@@ -136,9 +235,8 @@ def make_model(settings: PPOSettings, env: Any) -> MaskablePPO:
             "features_extractor_class": RankFeatures,
             "features_extractor_kwargs": {"rules": settings.rules},
         },
-        tensorboard_log=str(settings.out / "tensorboard"),
         seed=settings.seed,
-        device="cpu",
+        device=device_of_choice(),
     )
 
 
@@ -146,93 +244,119 @@ def export(model: MaskablePPO, settings: PPOSettings) -> Policy:
     """Return the policy network of `model` for numpy."""
     modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
     linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
-    layers = [(m.weight.detach().numpy().copy(), m.bias.detach().numpy().copy()) for m in linear]
-    notes = {"recipe": "ppo", "settings": json.dumps(plain(settings)), "steps": str(model.num_timesteps)}
-    return Policy(layers, Rules.parse(settings.rules), notes)
+    layers = [(m.weight.detach().cpu().numpy().copy(), m.bias.detach().cpu().numpy().copy()) for m in linear]
+    return Policy(layers, Rules.parse(settings.rules), {"recipe": "ppo", "decisions": str(model.num_timesteps)})
 
 
-def plain(settings: PPOSettings) -> dict[str, Any]:
-    """Return settings as JSON values, without the place of the results."""
-    return {key: value for key, value in dataclasses.asdict(settings).items() if key != "out"}
+class Learner(BaseCallback):
+    """What happens between two updates: seats are drawn, the curve and the checkpoint are brought up to date."""
 
+    model: MaskablePPO
 
-class Watch(BaseCallback):
-    """Shows progress and evaluates at intervals."""
-
-    def __init__(self, settings: PPOSettings, curve: Curve, bar: Bar) -> None:
+    def __init__(self, settings: PPOSettings, run: Run, pool: Pool, bar: Bar) -> None:
         super().__init__()
-        self.settings, self.curve, self.bar = settings, curve, bar
-        self.every = max(settings.steps // settings.evaluations, 1)
-        self.next = 0
+        self.settings, self.run, self.pool, self.bar = settings, run, pool, bar
+        self.rng = np.random.default_rng(settings.seed)
+        self.updates = 0
+        self.best: Policy | None = None
 
     def _on_step(self) -> bool:
         self.bar.advance_to(self.model.num_timesteps)
         return True
 
     def _on_rollout_start(self) -> None:
-        if self.model.num_timesteps >= self.next:
-            self.next += self.every
-            self.bar.say(evaluate(self.model, self.settings, self.curve))
+        each = self.settings.num_envs * self.settings.num_steps
+        now = self.model.num_timesteps
+        if self._due(now, each, self.settings.evaluations):
+            self.evaluate()
+        if self.settings.snapshots and self._due(now, each, self.settings.snapshots):
+            self.pool.add(f"self_{now}", export(self.model, self.settings))
+        self.pool.seat(self.rng, export(self.model, self.settings))
+
+    def _due(self, now: int, each: int, times: int) -> bool:
+        """Say whether one of `times` equal parts of the training has ended with the last update."""
+        return now > 0 and now * times // self.settings.steps > (now - each) * times // self.settings.steps
+
+    def evaluate(self) -> None:
+        """Add a point to the learning curve and write a checkpoint."""
+        policy = export(self.model, self.settings)
+        best = None if self.best is None else PolicyAgent(self.best, "best")
+        if self.run.evaluate(PolicyAgent(policy, "ppo"), self.model.num_timesteps, self.bar, best) >= 0:
+            self.best = policy
+        hardest = max(zip(self.pool.lost, self.pool.names, strict=True))
+        self.bar.say(f"{len(self.pool.names)} in the pool; hardest {hardest[1]}, lost {100 * hardest[0]:.0f} %")
+        self.run.log(self.model.num_timesteps, {"pool/hardest": hardest[0]})
+        self.run.save(self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that training goes on from but the games in progress, which begin anew."""
+        policies = {name: [list(layer) for layer in policy.layers] for name, policy in self.pool.policies.items()}
+        return {
+            "parameters": self.model.get_parameters(),
+            "decisions": self.model.num_timesteps,
+            "torch": torch.get_rng_state(),
+            "rng": self.rng.bit_generator.state,
+            "lost": dict(zip(self.pool.names, self.pool.lost, strict=True)),
+            "pool": policies,
+            "best": None if self.best is None else [list(layer) for layer in self.best.layers],
+        }
+
+    def load(self, model: MaskablePPO, state: dict[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        model.set_parameters(state["parameters"])
+        model.num_timesteps = state["decisions"]
+        torch.set_rng_state(state["torch"])
+        self.rng.bit_generator.state = state["rng"]
+        self.pool.lost = [state["lost"][name] for name in self.pool.names]
+        for name, layers in state["pool"].items():
+            self.pool.add(name, self._policy(layers), state["lost"][name])
+        self.best = None if state["best"] is None else self._policy(state["best"])
+
+    def _policy(self, layers: Sequence[Any]) -> Policy:
+        return Policy([(weight, bias) for weight, bias in layers], Rules.parse(self.settings.rules))
 
 
-def evaluate(model: Any, settings: PPOSettings, curve: Curve) -> str:
-    """Add a point to the learning curve, on the same deals each time, and return it as text."""
-    agent = PolicyAgent(export(model, settings), "ppo")
-    text = f"{model.num_timesteps:9,} decisions:"
-    for opponent in ("random", "greedy"):
-        result = duel(agent, opponent, settings.rules, settings.eval_deals, seed=settings.seed + 1)
-        curve.add(opponent, model.num_timesteps, result)
-        model.logger.record(f"arena/margin_{opponent}", result.margin)
-        text += f"  {opponent} {result.margin:+.2f} ({result.low:+.2f} .. {result.high:+.2f})"
-    return text
+def train(settings: PPOSettings, resume: bool = False) -> tuple[Policy, list[Pairing]]:
+    """Train, save everything into ``settings.out`` (see `Run`) and return the policy and the closing results.
 
-
-def train(settings: PPOSettings) -> tuple[MaskablePPO, list[Pairing]]:
-    """Train, save everything into ``settings.out`` and return the model and the closing results.
-
-    Written are ``model.zip`` (stable-baselines3), ``policy.safetensors`` (for `learned:PATH`), ``curve.png``,
-    ``curve.json``, ``result.json`` (settings, versions, arena) and TensorBoard's logs.
+    Beside what every recipe writes there is ``model.zip``, for stable-baselines3.
     """
-    settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads)
+    run = Run(settings, "ppo", [settings.rules], "decisions", resume)
     set_random_seed(settings.seed)
-    env = VecMonitor(make_env(settings))
+    pool = Pool(settings)
+    env = Counted(make_env(settings, pool), pool)
     model = make_model(settings, env)
-    curve = Curve(f"PPO on {settings.rules}")
-    begin = time.monotonic()
     with progress_bar("training", settings.steps, "decisions") as bar:
-        model.learn(settings.steps, callback=Watch(settings, curve, bar))
-        bar.say(evaluate(model, settings, curve))
-    seconds = time.monotonic() - begin
-    with whole_file(settings.out / "model.zip") as unfinished:
+        learner = Learner(settings, run, pool, bar)
+        if run.state is not None:
+            learner.load(model, run.state)
+            env.seed(settings.seed + model.num_timesteps)
+        pool.seat(np.random.default_rng(settings.seed), export(model, settings))
+        left = settings.steps - model.num_timesteps
+        if left > 0:
+            model.learn(left, callback=learner, reset_num_timesteps=run.state is None)
+            learner.evaluate()
+    with whole_file(run.out / "model.zip") as unfinished:
         model.save(unfinished)
     policy = export(model, settings)
-    policy.save(settings.out / "policy.safetensors")
-    curve.save(settings.out)
-    agent = PolicyAgent(policy, "ppo")
-    results = [
-        duel(agent, opponent, settings.rules, settings.final_deals, seed=settings.seed + 2)
-        for opponent in ("random", "greedy")
-    ]
-    report = {
-        "settings": plain(settings),
-        "seconds": seconds,
-        "decisions": model.num_timesteps,
-        "pairings": [dataclasses.asdict(result) for result in results],
-    }
-    write_json(settings.out / "result.json", report)
-    return model, results
+    policy.save(run.out / NETWORK)
+    more = {"features": FEATURES, "decisions": model.num_timesteps}
+    return policy, run.finish(PolicyAgent(Policy.load(run.out / NETWORK), "ppo"), more)
 
 
-def train_ppo(settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSettings(), *, quick: bool = False) -> None:
-    """Train MaskablePPO against random and greedy opponents and print how it does against both.
+def train_ppo(
+    preset: str = "",
+    /,
+    *,
+    settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSettings(),
+    resume: bool = False,
+) -> None:
+    """MaskablePPO against fixed agents and past selves.
 
     Args:
+        preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
-        quick: the quick setting, which is also the default of every option: about two minutes on two cores.
+        resume: go on from the last checkpoint in --out, with its settings; games in progress begin anew.
     """
-    _, results = train(settings)
-    pairing_table(results)
-    print(f"saved in {settings.out}: policy.safetensors, model.zip, curve.png, result.json")
-    agent = shlex.quote(f"learned:{settings.out / 'policy.safetensors'}")
-    print(f"play against it: scopa play --against {agent} --rules {shlex.quote(settings.rules)}")
+    train(settings, resume)

@@ -55,7 +55,7 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     """
     given = {argument.name: [token.value for token in argument.tokens] for argument in arguments}
     preset, out = given.get("PRESET", []), given.get("--out", [])
-    if "--resume" in given and given["--resume"]:
+    if given.get("--resume"):
         values = _settings_of_run(Path(out[-1])) if out else {}
     elif preset:
         values = load_preset(commands[-1], preset[-1])

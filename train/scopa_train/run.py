@@ -151,7 +151,7 @@ class Run:
         if self._logger is None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._logger = SummaryWriter(str(self.out / "tensorboard"), purge_step=step)  # type: ignore[no-untyped-call]
+            self._logger = SummaryWriter(str(self.out / "tensorboard"), purge_step=step)
         for name, value in values.items():
             self._logger.add_scalar(name, value, step)
         self._logger.flush()

@@ -293,7 +293,7 @@ def pack_position(rules: Any, game: Any, observer: int, words: Any) -> None:
 
 @inlined
 def write_bits(bits: Any, place: int, out: Any, count: int) -> int:
-    """Write the indices of the features that are on in word `place` behind the `count` in `out`; return how many now."""
+    """Write the indices of the features that are on in word `place` behind the first `count`; return how many now."""
     while bits != NONE:
         out[count] = 64 * place + lowest(bits)
         count += 1

@@ -86,7 +86,7 @@ def checked_layers(path: object, tensors: Mapping[str, Any], inputs: int, output
     Raises:
         ModelError: a tensor is missing, is no matrix of numbers, does not fit its neighbours, or is not understood.
     """
-    layers = []
+    layers: list[tuple[Array, Array]] = []
     left = dict(tensors)
     width = inputs
     while f"layers.{len(layers)}.weight" in left:
@@ -95,8 +95,8 @@ def checked_layers(path: object, tensors: Mapping[str, Any], inputs: int, output
         fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None and bias.shape == weight.shape[:1]
         if not fits or not _numbers(weight) or not _numbers(bias) or not 0 < len(bias) <= MOST_WIDTH:
             raise ModelError(
-                f"model {str(path)!r}: {name} does not fit: finite float32 or float16 weight [n, {width}] and bias [n], "
-                f"n up to {MOST_WIDTH}"
+                f"model {str(path)!r}: {name} does not fit: finite float32 or float16 weight [n, {width}] and bias "
+                f"[n], n up to {MOST_WIDTH}"
             )
         layers.append((weight.astype(np.float32), bias.astype(np.float32)))
         width = weight.shape[0]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, pack_position, write_bits
-from scopa_agents.search.rollouts import margin, random_unit
+from scopa_agents.search.rollouts import margin
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.moves import next_move
 from scopa_env.engine.play import play_undealt
@@ -152,7 +152,10 @@ def move_value(
 
 @kernel
 def best_move(rules: Any, games: Any, index: int, net: Any, space: Any, valued: bool) -> Any:
-    """Return the move with the largest value, the first of equal ones, and its value (unless `valued` 0 of an only move)."""
+    """Return the move with the largest value, the first of equal ones, and the value.
+
+    Where there is only one move, its value is 0 unless `valued`.
+    """
     card, captured = next_move(rules[0], games[index], NOBODY, NONE)
     best_card, best_captured = card, captured
     then_card, then_captured = next_move(rules[0], games[index], card, captured)

@@ -1,10 +1,10 @@
 """Information-set Monte Carlo tree search with a network: the compiled iterations.
 
-The tree is that of `scopa_agents.search.iterate`.  A node is expanded by all moves that are legal in the world at hand,
-each with the value that the network gives it there.  The descent follows PUCT (Rosin, "Multi-armed bandits with episode
-context", 2011, in the form of Silver et al., "Mastering the game of Go without human knowledge", Nature 2017): the prior
-is the softmax of these values among the moves that the world allows, and a move without visits counts with its value.
-There is no playout: at the leaf the network says what the position is worth to the seat to act.
+The tree is that of `scopa_agents.search.iterate`.  A node is expanded by all moves that are legal in the world at
+hand, each with the value that the network gives it there.  The descent follows PUCT (Rosin, "Multi-armed bandits with
+episode context", 2011, in the form of Silver et al., "Mastering the game of Go without human knowledge", Nature 2017):
+the prior is the softmax of these values among the moves that the world allows, and a move without visits counts with
+its value.  There is no playout: at the leaf the network says what the position is worth to the seat to act.
 """
 
 from __future__ import annotations
@@ -74,9 +74,7 @@ def _choose(nodes: Any, parent: int, cards: Any, exploration: float, temperature
 
 
 @kernel
-def _descend(
-    rules: Any, worlds: Any, nodes: Any, search: Any, temperature: float, net: Any, space: Any
-) -> None:
+def _descend(rules: Any, worlds: Any, nodes: Any, search: Any, temperature: float, net: Any, space: Any) -> None:
     """Go down the tree until a node is visited first, making its moves in worlds[0]."""
     world = worlds[0]
     search["steps"] = 0

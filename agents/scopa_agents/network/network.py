@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class MoveNetwork:
     def zeros(cls, hidden: Sequence[int]) -> MoveNetwork:
         """Return a network whose every weight is zero."""
         widths = [NUM_FEATURES, *hidden, 1]
-        return cls([(np.zeros((b, a), np.float32), np.zeros(b, np.float32)) for a, b in zip(widths, widths[1:])])
+        return cls([(np.zeros((b, a), np.float32), np.zeros(b, np.float32)) for a, b in pairwise(widths)])
 
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
         """Write the network to a safetensors file, whole or not at all; `half`: with weights of 16 bits."""
@@ -75,8 +76,10 @@ class MoveNetwork:
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
-        """What kernels take: float32[in, out] of the first layer; float32[..], its bias, then weights (in, out) and
-        bias of each later one; int64[L], the units of the layers.
+        """What kernels take.
+
+        float32[in, out], the weights of the first layer; float32[..], its bias, then weights (in, out) and bias of each
+        later one; int64[L], the units of the layers.
         """
         rest = [self.layers[0][1]]
         for weight, bias in self.layers[1:]:

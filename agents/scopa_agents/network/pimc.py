@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
+import numpy as np
+
 from scopa_agents.network.forward import new_space
 from scopa_agents.network.network import MoveNetwork
-from scopa_agents.network.worlds import judge_worlds_by_network
+from scopa_agents.network.worlds import ALIKE, BY_NETWORK, PLAYERS, judge_worlds_by_network
 from scopa_agents.search.pimc import Floats, WorldsAgent, WorldSettings, WorldSpace
-from scopa_agents.search.settings import number, parse_settings
+from scopa_agents.search.rollouts import ROLLOUTS
+from scopa_agents.search.settings import number, parse_settings, word
 from scopa_env.engine.state import Records
 
 
@@ -25,9 +28,12 @@ class NetworkPimcSettings(WorldSettings):
 
     Attributes:
         horizon: turns of the mover's up to the value; 0: playouts go on to the end of the round.
+        others: how the other sides move: by the network too, or by a policy (then the search looks for the best answer
+            to that policy).
     """
 
     horizon: int = number(2, 0, 40)
+    others: str = word("network", ("network", *ROLLOUTS))
 
 
 class _Space(WorldSpace[NetworkPimcSettings]):
@@ -36,6 +42,10 @@ class _Space(WorldSpace[NetworkPimcSettings]):
     def __init__(self, settings: NetworkPimcSettings, stop: Event, network: MoveNetwork) -> None:
         super().__init__(settings, stop)
         self.net, self.space = network.arrays, new_space(network.widest)
+        others = ALIKE if settings.others == "network" else ROLLOUTS[settings.others].address
+        self.players = np.array(
+            [(settings.horizon, BY_NETWORK, 0.0, others, settings.solve if others == ALIKE else 0)], PLAYERS
+        )
 
     def add(self, moves: Records, totals: Floats, worlds: int) -> None:
         """Add the values of moves in so many worlds."""
@@ -49,7 +59,7 @@ class _Space(WorldSpace[NetworkPimcSettings]):
             self.work.arrays,
             worlds,
             self.near,
-            self.settings.horizon,
+            self.players,
             self.net,
             self.space,
         )

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.base import Actions, ArrayAgent
-from scopa_agents.network.files import Layers, ModelError, check_notes, checked_layers, read_model, rules_of, write_model
+from scopa_agents.network.files import (
+    Layers,
+    ModelError,
+    check_notes,
+    checked_layers,
+    read_model,
+    rules_of,
+    write_model,
+)
 from scopa_agents.network.ranks import FEATURES, PAIR_SUMS, feature_size, rank_features
 from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS
