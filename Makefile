@@ -34,7 +34,7 @@ setup: $(STAMP)
 	@echo "$(VENV) is ready."
 
 train: $(STAMP)
-	$(BIN)/scopa train ppo --quick
+	$(BIN)/scopa train exit scopa/quick
 
 test: $(STAMP)
 	@echo "Running the tests: $(TEST_TIME)."

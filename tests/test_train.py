@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,60 +22,269 @@ from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
-from scopa_agents.learned import Policy, PolicyAgent, observe_batch  # noqa: E402
+from scopa_agents.learned import load_model  # noqa: E402
+from scopa_agents.network.network import MoveNetwork  # noqa: E402
+from scopa_agents.network.policy import Policy, observe_batch  # noqa: E402
 from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
-from scopa_env import Game, Rules, ScopaEnv  # noqa: E402
+from scopa_env import AgentError, Game, Rules, ScopaEnv, make_agent  # noqa: E402
 from scopa_env.cards import value_of  # noqa: E402
-from scopa_train.ppo import PPOSettings, export, train  # noqa: E402
+from scopa_train import dmc, exit, ppo  # noqa: E402
+from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
+from scopa_train.labels import Labeller, Labels, Teacher  # noqa: E402
+from scopa_train.move_net import Fit, Window, expand, make_module  # noqa: E402
+from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
+from scopa_train.run import RunSettings  # noqa: E402
 
-TINY: dict[str, Any] = {
-    "steps": 1000,
-    "num_envs": 4,
-    "num_steps": 64,
-    "batch_size": 64,
-    "hidden": (16,),
-    "evaluations": 2,
-    "eval_deals": 20,
-    "final_deals": 20,
-    "threads": 1,
+EVALUATION: dict[str, Any] = {"evaluations": 2, "eval_deals": 10, "final_deals": 10, "threads": 1}
+PPO: dict[str, Any] = {**EVALUATION, "steps": 1000, "num_envs": 4, "num_steps": 64, "batch_size": 64, "hidden": (16,)}
+DMC: dict[str, Any] = {**EVALUATION, "steps": 3000, "update": 800, "batch": 128, "hidden": (8, 4)}
+EXIT: dict[str, Any] = {
+    **EVALUATION,
+    "iterations": 4,
+    "first_decisions": 400,
+    "decisions": 200,
+    "first_steps": 12,
+    "steps": 6,
+    "batch": 64,
+    "first_worlds": 2,
+    "worlds": 1,
+    "window": 500,
+    "hidden": (8, 4),
 }
 
 
-def weights(model: MaskablePPO) -> list[bytes]:
-    return [tensor.numpy().tobytes() for tensor in model.policy.state_dict().values()]
+def run_of(recipe: str, out: Path, **more: Any) -> Any:
+    """Train with a tiny budget; return the network and the closing results."""
+    if recipe == "ppo":
+        return ppo.train(ppo.PPOSettings(**{**PPO, "out": out, **more}))
+    if recipe == "dmc":
+        return dmc.train(dmc.DMCSettings(**{**DMC, "out": out, **more}))
+    return exit.train(exit.ExitSettings(**{**EXIT, "out": out, **more}))
 
 
-def test_one_seed_on_one_thread_gives_the_same_weights(tmp_path: Path) -> None:
-    runs = [train(PPOSettings(**TINY, seed=seed, out=tmp_path / str(k)))[0] for k, seed in enumerate((1, 1, 2))]
+RECIPES = ("ppo", "dmc", "exit")
+
+
+def weights(model: Policy | MoveNetwork) -> list[bytes]:
+    return [array.tobytes() for layer in model.layers for array in layer]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_one_seed_on_one_thread_gives_the_same_weights(recipe: str, tmp_path: Path) -> None:
+    runs = [run_of(recipe, tmp_path / str(k), seed=seed)[0] for k, seed in enumerate((1, 1, 2))]
     assert weights(runs[0]) == weights(runs[1])
     assert weights(runs[0]) != weights(runs[2])
 
 
-def test_what_a_training_leaves_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_a_training_leaves_behind(recipe: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    model, results = train(PPOSettings(**TINY, rules="escoba", out=out))
+    rules = ("escoba",) if recipe == "exit" else "escoba"
+    _, results = run_of(recipe, out, rules=rules)
     names = {path.name for path in out.iterdir()}
-    assert {"model.zip", "policy.safetensors", "curve.png", "curve.json", "result.json", "tensorboard"} <= names
+    files = "settings.json checkpoint.safetensors network.safetensors network.json curve.png curve.json result.json"
+    assert {*files.split(), "tensorboard"} <= names
     assert any((out / "tensorboard").rglob("events*"))
     assert (out / "curve.png").read_bytes().startswith(b"\x89PNG")
-    report = json.loads((out / "result.json").read_text())
-    assert report["decisions"] == model.num_timesteps >= 1000
-    assert report["settings"]["rules"] == "escoba"
-    assert "torch" in report["versions"]
-    assert [pairing["b"] for pairing in report["pairings"]] == ["random", "greedy"]
+    card = json.loads((out / "network.json").read_text())
+    assert card["recipe"] == recipe
+    assert card["rules"] == ["escoba"]
+    assert card["features"] == load_model(str(out / "network.safetensors")).notes["features"]
+    assert "torch" in card["versions"]
+    assert [(row["against"], row["deals"], row["seed"]) for row in card["arena"]] == [
+        ("greedy", 10, 2),
+        ("expert", 10, 2),
+    ]
     curve = json.loads((out / "curve.json").read_text())["curves"]
-    assert len(curve["random"]) == len(curve["greedy"]) >= 3
-    again = duel(PolicyAgent(Policy.load(out / "policy.safetensors"), "ppo"), "random", "escoba", 20, seed=2)
+    assert set(curve) == {"greedy", "expert", "best so far"}
+    assert len(curve["greedy"]) == len(curve["expert"]) >= 2
+    again = duel(f"learned:{out / 'network.safetensors'}", "greedy", "escoba", 10, seed=2)
     assert again.margin == results[0].margin
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_run_goes_on_only_with_its_own_settings(recipe: str, tmp_path: Path) -> None:
+    run_of(recipe, tmp_path)
+    module = {"ppo": ppo, "dmc": dmc, "exit": exit}[recipe]
+    kind = {"ppo": ppo.PPOSettings, "dmc": dmc.DMCSettings, "exit": exit.ExitSettings}[recipe]
+    base = {"ppo": PPO, "dmc": DMC, "exit": EXIT}[recipe]
+    with pytest.raises(CheckpointError, match=r"seed=7: the run in .* was begun with 0"):
+        module.train(kind(**base, out=tmp_path, seed=7), resume=True)  # type: ignore[attr-defined]
+    before = (tmp_path / "network.safetensors").read_bytes()
+    module.train(kind(**base, out=tmp_path), resume=True)  # type: ignore[attr-defined]  # nothing is left to do
+    assert (tmp_path / "network.safetensors").read_bytes() == before
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"garbage")
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        module.train(kind(**base, out=tmp_path), resume=True)  # type: ignore[attr-defined]
+
+
+def command(recipe: str, out: Path, *more: str) -> list[str]:
+    """Return the command line of a tiny run."""
+    options = {"ppo": PPO, "dmc": DMC, "exit": EXIT}[recipe]
+    words = []
+    for name, value in options.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [f"--{name.replace('_', '-')}", str(one)]
+    return [sys.executable, "-m", "scopa_train.cli", "train", recipe, *words, "--out", str(out), *more]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
+    """SIGKILL after the first checkpoint: what is resumed ends with the weights of a run that nobody killed."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    environment = {**os.environ, "SCOPA_ENV_QUIET": "1"}
+    done = subprocess.run(command(recipe, whole), env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "points a round" in done.stdout
+    process = subprocess.Popen(command(recipe, killed), env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    wait_for = killed / "checkpoint.safetensors"
+    deadline = time.monotonic() + 120
+    while not wait_for.exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    assert not (killed / "result.json").exists()
+    resumed = subprocess.run(
+        [sys.executable, "-m", "scopa_train.cli", "train", recipe, "--resume", "--out", str(killed)],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    mine, theirs = (load_model(str(folder / "network.safetensors")) for folder in (whole, killed))
+    if recipe == "ppo":  # its games in progress begin anew
+        assert json.loads((killed / "network.json").read_text())["decisions"] >= 1000
+    else:
+        assert weights(mine) == weights(theirs)
+    curves = [json.loads((folder / "curve.json").read_text())["curves"]["greedy"] for folder in (whole, killed)]
+    assert len(curves[0]) == len(curves[1])
+
+
+# checkpoints and presets
+
+
+def test_a_checkpoint_is_what_was_saved(tmp_path: Path) -> None:
+    tree = {
+        "tensor": torch.arange(6).reshape(2, 3).float(),
+        "list": [1, 2.5, "text", None, True, {"deep": np.arange(4, dtype=np.uint8)}],
+        "state": np.random.default_rng(3).bit_generator.state,
+        "keys": {0: "number", "1": "text"},
+        "empty": torch.zeros(0),
+    }
+    file = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(file, tree)
+    found = load_checkpoint(file)
+    assert torch.equal(found["tensor"], tree["tensor"])
+    assert found["list"][:5] == tree["list"][:5]
+    assert found["list"][5]["deep"].tolist() == [0, 1, 2, 3]
+    assert found["state"] == tree["state"]
+    assert found["keys"] == tree["keys"]
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
+    for content in (b"", b"\x80\x04\x95", file.read_bytes()[:-4], file.read_bytes().replace(b'"tree"', b'"trea"')):
+        file.write_bytes(content)
+        with pytest.raises(CheckpointError, match="cannot be read"):
+            load_checkpoint(file)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_presets_are_settings(recipe: str) -> None:
+    kind = {"ppo": ppo.PPOSettings, "dmc": dmc.DMCSettings, "exit": exit.ExitSettings}[recipe]
+    assert {"scopa", "escoba", "scopone_scientifico"} <= set(preset_games(recipe))
+    for game in preset_games(recipe):
+        for name in NAMES:
+            settings = kind(**load_preset(recipe, f"{game}/{name}"))  # type: ignore[arg-type]
+            assert isinstance(settings, RunSettings)
+    with pytest.raises(ValueError, match=r"preset='scopa/slow': allowed are .*scopa/quick"):
+        load_preset(recipe, "scopa/slow")
+
+
+# labels and regression
+
+
+def test_labels_do_not_depend_on_the_number_of_threads() -> None:
+    found = []
+    for threads in (1, 2):
+        labeller = Labeller([Rules.parse("scopa"), Rules.parse("escoba")], Teacher(2, 0.2, solve=6), 4, threads)
+        labels = labeller.label(120, 5, lambda count: None)
+        assert len(labels) >= 120
+        assert (np.diff(labels.starts) >= 2).all()
+        found.append(b"".join(array.tobytes() for array in (labels.words, labels.values, labels.starts)))
+    assert found[0] == found[1]
+
+
+def test_labels_are_written_and_read(tmp_path: Path) -> None:
+    labels = Labeller([Rules.parse("scopa")], Teacher(1, 0.2), 2, 1).label(50, 5, lambda count: None)
+    labels.save(tmp_path / "labels")
+    again = Labels.load(tmp_path / "labels")
+    assert all(np.array_equal(getattr(labels, name), getattr(again, name)) for name in ("words", "values", "starts"))
+
+
+def test_a_batch_holds_whole_decisions() -> None:
+    rng = np.random.default_rng(1)
+    parts = []
+    for start in (0, 10):
+        sizes = rng.integers(2, 5, 10)
+        number = np.repeat(np.arange(start, start + 10), sizes)
+        words = np.repeat(number[:, None], 17, axis=1).astype(np.uint64)
+        parts.append(Labels(words, number.astype(np.float32), np.append(0, np.cumsum(sizes))))
+    joined = Labels.join(parts)
+    assert len(joined) == 20
+    assert joined.starts.tolist() == [*parts[0].starts, *(parts[1].starts[1:] + len(parts[0].values))]
+    for window in (Window(parts), Window([joined])):
+        words, values, sizes = window.batch(200, rng)
+        assert np.array_equal(words[:, 0].astype(np.float32), values)
+        of = np.split(values, np.cumsum(sizes)[:-1])
+        assert all(len(set(one.tolist())) == 1 for one in of)
+        assert {int(one[0]) for one in of} == set(range(20))
+        for one in of:
+            assert len(one) == int((joined.values == one[0]).sum())
+
+
+def test_a_module_learns_its_labels() -> None:
+    torch.manual_seed(1)
+    labels = Labeller([Rules.parse("scopa")], Teacher(2, 0.2), 2, 1).label(300, 5, lambda count: None)
+    fit = Fit(make_module((32,)), 1e-3, 4.0, 0.9, "float32")
+    window, rng = Window([labels]), np.random.default_rng(1)
+    errors = [fit.step(*window.batch(64, rng), 1.0) for _ in range(150)]
+    assert np.mean(errors[-20:], axis=0).tolist() < (0.5 * np.mean(errors[:5], axis=0)).tolist()
+    features = expand(labels.words[:3], torch.device("cpu"))
+    assert features.shape == (3, make_module((4,))[0].in_features)  # type: ignore[index]
+
+
+# agents in a training
+
+
+def test_who_may_be_answered(tmp_path: Path) -> None:
+    network, _ = run_of("exit", tmp_path / "one", opponent="greedy")
+    assert isinstance(network, MoveNetwork)
+    run_of("exit", tmp_path / "two", opponent=f"learned:{tmp_path / 'one' / 'network.safetensors'}")
+    with pytest.raises(ValueError, match="opponent='pimc:5': allowed are"):
+        exit.ExitSettings(opponent="pimc:5")
+    with pytest.raises(AgentError, match="no such file"):
+        exit.ExitSettings(opponent="learned:nowhere")
+
+
+def test_hard_opponents_are_drawn_more_often() -> None:
+    pool = ppo.Pool(ppo.PPOSettings(opponents=("random", "greedy", "expert"), slots=1000))
+    pool.lost = [0.0, 0.5, 1.0]
+    pool.seat(np.random.default_rng(1), None)  # type: ignore[arg-type]
+    counts = np.bincount(pool.seated, minlength=3)
+    assert counts[0] < counts[1] < counts[2]
+    assert counts[0] > 0
+    before = pool.lost[int(pool.seated[0])]
+    pool.count(np.array([0]), np.array([-3.0]))
+    pool.count(np.array([0]), np.array([2.0]))
+    assert pool.lost[int(pool.seated[0])] < before or before < 0.5
+
+
 def test_the_exported_network_is_the_trained_one(tmp_path: Path) -> None:
-    settings = PPOSettings(**TINY, rules="bga_scopa_4p", out=tmp_path)
-    model, _ = train(settings)
+    settings = ppo.PPOSettings(**PPO, rules="bga_scopa_4p", out=tmp_path)
+    policy, _ = ppo.train(settings)
+    model = MaskablePPO.load(tmp_path / "model.zip")
     rules = Rules.parse(settings.rules)
     games = np.concatenate([Game(rules, seed=seed).records for seed in range(50)])
     observations, masks = observe_batch(rules, games)
-    policy = export(model, settings)
     mine = np.where(masks == 1, policy.logits(observations), -np.inf).argmax(axis=1)
     theirs, _ = model.predict(observations, action_masks=masks, deterministic=True)
     assert np.array_equal(mine, theirs)
@@ -79,6 +292,39 @@ def test_the_exported_network_is_the_trained_one(tmp_path: Path) -> None:
     normalised = distribution.distribution.logits.detach().numpy()
     logits = policy.logits(observations)
     assert np.allclose(logits - logits[:, :1], normalised - normalised[:, :1], atol=1e-4)
+    assert make_agent(f"learned:{tmp_path / 'network.safetensors'}").name.startswith("learned:")
+
+
+class Hint(gymnasium.Env[Any, Any]):
+    """One action of many is legal and right; the observation does not say which, the mask does."""
+
+    observation_space = gymnasium.spaces.Box(0, 1, (1,), np.float32)
+    action_space = gymnasium.spaces.Discrete(40)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.right = int(self.np_random.integers(40))
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.zeros(1, np.float32), float(action == self.right), True, False, {}
+
+    def action_masks(self) -> np.ndarray:
+        return np.arange(40) == self.right
+
+
+def test_masks_matter() -> None:
+    """Without the mask nothing can be learnt here; with it every episode is won."""
+    from sb3_contrib.common.maskable.evaluation import evaluate_policy
+
+    rewards = {}
+    for masked in (True, False):
+        env = Hint()
+        model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, seed=1, device="cpu")
+        model.learn(256, use_masking=masked)
+        rewards[masked], _ = evaluate_policy(model, env, 100, use_masking=masked, warn=False)
+    assert rewards[True] == 1
+    assert rewards[False] < 0.2
 
 
 class Copying(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -110,7 +356,7 @@ def test_training_on_copies_gives_the_same_weights() -> None:
         torch.set_num_threads(1)
         env = DummyVecEnv([lambda: wrap(ScopaEnv("scopa", opponent=["random", "greedy"]))] * 4)
         model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=2, seed=5, device="cpu")
-        return weights(model.learn(1000))
+        return [tensor.numpy().tobytes() for tensor in model.learn(1000).policy.state_dict().values()]
 
     assert learn(lambda env: env) == learn(Copying)
 
@@ -157,9 +403,10 @@ def test_rank_features(text: str) -> None:
         ({"opponents": ("nobody",)}, "agent 'nobody'"),
         ({"threads": 0}, "threads=0"),
         ({"hidden": (0,)}, "hidden"),
-        ({"opponents": ()}, "opponent="),
+        ({"opponents": (), "snapshots": 0}, "nobody to play against"),
+        ({"opponents": ("ismcts:5",)}, "does not decide on arrays"),
     ],
 )
 def test_settings_that_are_not_allowed(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        PPOSettings(**settings)
+        ppo.PPOSettings(**settings)

@@ -259,6 +259,7 @@ class Learner(BaseCallback):
         self.rng = np.random.default_rng(settings.seed)
         self.updates = 0
         self.best: Policy | None = None
+        self.taken_up = -1
 
     def _on_step(self) -> bool:
         self.bar.advance_to(self.model.num_timesteps)
@@ -267,10 +268,11 @@ class Learner(BaseCallback):
     def _on_rollout_start(self) -> None:
         each = self.settings.num_envs * self.settings.num_steps
         now = self.model.num_timesteps
-        if self._due(now, each, self.settings.evaluations):
-            self.evaluate()
-        if self.settings.snapshots and self._due(now, each, self.settings.snapshots):
-            self.pool.add(f"self_{now}", export(self.model, self.settings))
+        if now != self.taken_up:  # else all of this has been done before the checkpoint
+            if self.settings.snapshots and self._due(now, each, self.settings.snapshots):
+                self.pool.add(f"self_{now}", export(self.model, self.settings))
+            if self._due(now, each, self.settings.evaluations):
+                self.evaluate()
         self.pool.seat(self.rng, export(self.model, self.settings))
 
     def _due(self, now: int, each: int, times: int) -> bool:
@@ -304,7 +306,7 @@ class Learner(BaseCallback):
     def load(self, model: MaskablePPO, state: dict[str, Any]) -> None:
         """Go on from what `state` returned."""
         model.set_parameters(state["parameters"])
-        model.num_timesteps = state["decisions"]
+        model.num_timesteps = self.taken_up = state["decisions"]
         torch.set_rng_state(state["torch"])
         self.rng.bit_generator.state = state["rng"]
         self.pool.lost = [state["lost"][name] for name in self.pool.names]

@@ -6,6 +6,7 @@ of network, the features that it reads, the rules and, as notes, the recipe.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,15 @@ def write_model(path: str | os.PathLike[str], layers: Layers, notes: Mapping[str
         tensors[f"layers.{index}.weight"] = np.ascontiguousarray(weight, np.float16 if half else np.float32)
         tensors[f"layers.{index}.bias"] = np.ascontiguousarray(bias, np.float32)
     with whole_file(Path(path)) as unfinished:
-        unfinished.write_bytes(save(tensors, dict(notes)))
+        unfinished.write_bytes(_in_order(save(tensors, dict(notes))))
+
+
+def _in_order(content: bytes) -> bytes:
+    """Return a safetensors file with its header sorted: equal networks make equal files."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
 def check_notes(path: object, notes: Mapping[str, str], required: Mapping[str, str]) -> None:
