@@ -16,7 +16,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper,
 
 from scopa_env import ScopaEnv
 from scopa_env.files import check_folder
-from scopa_train.ppo import Pool, PPOSettings, export, make_env, make_model
+from scopa_env.interop.sb3 import ScopaVecEnv
+from scopa_train.ppo import PPOSettings, make_model
 from scopa_train.report import print_figures, write_json
 
 GAMES = 256
@@ -52,9 +53,7 @@ class Timed(VecEnvWrapper):
 
 def recipe(settings: PPOSettings, env: VecEnv) -> MaskablePPO:
     """Return the model of the recipe `scopa_train.ppo`, with its features and network."""
-    model = make_model(settings, env)
-    model.tensorboard_log = None
-    return model
+    return make_model(settings, env)
 
 
 def plain(settings: PPOSettings, env: VecEnv) -> MaskablePPO:
@@ -74,6 +73,17 @@ def training_rate(settings: PPOSettings, make: Model, env: VecEnv, updates: int)
     model.learn(updates * each)
     spent = time.process_time() - begin
     return updates * each / spent, timed.seconds / spent
+
+
+def many_games(settings: PPOSettings) -> VecEnv:
+    """Return the games of the recipe against compiled agents: what the environments take, without past selves."""
+    return ScopaVecEnv(
+        settings.num_envs,
+        settings.rules,
+        list(settings.opponents),
+        reward=settings.reward,
+        reward_scale=settings.reward_scale,
+    )
 
 
 def single_envs(settings: PPOSettings) -> DummyVecEnv:
@@ -112,11 +122,11 @@ def bench_train(
 def measure_training(updates: int, repeats: int) -> dict[str, float]:
     """Return the medians of rates and shares."""
     torch.set_num_threads(1)
-    settings = PPOSettings(num_envs=GAMES)
+    settings = PPOSettings(num_envs=GAMES, opponents=("random", "greedy"))
     kinds: dict[str, tuple[Model, Callable[[PPOSettings], VecEnv]]] = {
-        "MlpPolicy on ScopaVecEnv": (plain, make_env),
+        "MlpPolicy on ScopaVecEnv": (plain, many_games),
         "MlpPolicy on single environments in DummyVecEnv": (plain, single_envs),
-        "recipe on ScopaVecEnv": (recipe, make_env),
+        "recipe on ScopaVecEnv": (recipe, many_games),
     }
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
     for _ in range(repeats):

@@ -1,9 +1,9 @@
-"""`scopa train dmc`: deep Monte Carlo, after DouZero (Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep
-Reinforcement Learning", ICML 2021).
+"""`scopa train dmc`: deep Monte Carlo, after DouZero.
 
-The network takes what a seat knows together with a move, as the position right after it, and learns the points that the
-round brought in the end.  All seats play the move with the largest value, now and then a random one.  Actors and
-learner take turns in one process.
+Zha et al., "DouZero: Mastering DouDizhu with Self-Play Deep Reinforcement Learning", ICML 2021.  The network takes what
+a seat knows together with a move, as the position right after it, and learns the points that the round brought in the
+end.  All seats play the move with the largest value, now and then a random one.  Actors and learner take turns in one
+process.
 
 Reads top to bottom: settings, self-play, learning, the loop.
 """

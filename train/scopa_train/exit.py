@@ -11,6 +11,7 @@ Reads top to bottom: settings, labels, learning, the loop.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +24,7 @@ from scopa_agents.arena import Pairing
 from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.agent import NetworkAgent
 from scopa_agents.network.features import FEATURES
+from scopa_agents.network.forward import LATE
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS
@@ -76,6 +78,12 @@ class ExitSettings(RunSettings):
     "Of the moving average of the weights, for each batch."
     hidden: tuple[int, ...] = (512, 64, 32)
     "Widths of the hidden layers."
+    late_hidden: tuple[int, ...] = ()
+    "The same of a network of its own for the last six plays; empty: there is none."
+    late_decisions: int = 0
+    "Decisions with exact values that are labelled for it in each iteration, from games of expert."
+    late_steps: int = 500
+    "Batches that it learns in each iteration."
     precision: str = "auto"
     "float32, bfloat16 or auto."
     out: Path = Path("runs/exit")
@@ -86,7 +94,9 @@ class ExitSettings(RunSettings):
         parse_all(self.rules)
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
-        self.at_least(0, "solve")
+        self.at_least(0, "solve", "late_decisions", "late_steps")
+        if self.late_decisions and any(rules.players != 2 for rules in parse_all(self.rules)):
+            raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 unless all games have two players")
         if self.rollout not in ROLLOUTS:
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
         if self.opponent:
@@ -96,20 +106,51 @@ class ExitSettings(RunSettings):
         for name in ("epsilon", "explore", "decay"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from 0 to 1")
-        if not self.hidden or min(self.hidden) < 1:
+        if not self.hidden or min(self.hidden + self.late_hidden) < 1:
             raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
-
-    def total_decisions(self) -> int:
-        """Return the decisions that all iterations label, about."""
-        return self.first_decisions + (self.iterations - 1) * self.decisions
-
-    def total_steps(self) -> int:
-        """Return the batches of all iterations."""
-        return self.first_steps + (self.iterations - 1) * self.steps
 
 
 TASKS = 16
 """Parts of an iteration's labelling; they do not depend on the number of threads."""
+
+
+class Learner:
+    """One of the two networks, what it learns from, and how far it has got.
+
+    Args:
+        settings: the settings.
+        hidden: widths of the hidden layers.
+        first_steps: batches of the first iteration.
+        steps: batches of each later one.
+    """
+
+    def __init__(self, settings: ExitSettings, hidden: Sequence[int], first_steps: int, steps: int) -> None:
+        self.fit = Fit(
+            make_module(hidden), settings.learning_rate, settings.centred, settings.decay, settings.precision
+        )
+        self.batch, self.most = settings.batch, settings.window
+        self.first_steps, self.steps = first_steps, steps
+        self.total = first_steps + (settings.iterations - 1) * steps
+        self.window: list[Labels] = []
+
+    def keep(self, labels: Labels) -> None:
+        """Add labels to the window; the oldest iterations leave it when there are enough without them."""
+        self.window.append(labels)
+        while sum(map(len, self.window[1:])) >= self.most:
+            self.window.pop(0)
+
+    def learn(self, rng: np.random.Generator, bar: Bar) -> tuple[float, float]:
+        """Learn from the window; return the mean errors over this iteration's batches, plain and centred."""
+        steps = self.steps if self.fit.steps else self.first_steps
+        window = Window(self.window)
+        errors = np.zeros(2)
+        for _ in range(steps):
+            done = (self.fit.steps + 1) / self.total
+            rate = min(1, (self.fit.steps + 1) / WARM_UP) * 0.5 * (1 + math.cos(math.pi * min(done, 1)))
+            errors += self.fit.step(*window.batch(self.batch, rng), rate)
+            bar.advance(1)
+        plain, centred = (errors / max(steps, 1)).tolist()
+        return plain, centred
 
 
 class Exit:
@@ -118,13 +159,18 @@ class Exit:
     def __init__(self, settings: ExitSettings) -> None:
         self.settings = settings
         torch.manual_seed(settings.seed)
-        module = make_module(settings.hidden)
-        self.fit = Fit(module, settings.learning_rate, settings.centred, settings.decay, settings.precision)
+        self.early = Learner(settings, settings.hidden, settings.first_steps, settings.steps)
+        self.late = None
+        if settings.late_hidden:
+            self.late = Learner(settings, settings.late_hidden, settings.late_steps, settings.late_steps)
         self.rng = np.random.default_rng(settings.seed)
         self.iteration = 0
         self.labelled = 0
-        self.window: list[Labels] = []
         self.best: MoveNetwork | None = None
+
+    def learners(self) -> dict[str, Learner]:
+        """Return what learns, by name."""
+        return {"early": self.early} if self.late is None else {"early": self.early, "late": self.late}
 
     def label(self, bar: Bar) -> Labels:
         """Label the decisions of this iteration."""
@@ -135,62 +181,76 @@ class Exit:
             network, horizon = self.network(), settings.horizon
             teacher = Teacher(settings.worlds, settings.explore, network=network, horizon=horizon)
         opponent = opponent_of(settings.opponent) if settings.opponent else None
-        teacher = replace(teacher, opponent=opponent, solve=settings.solve)
+        labels = self._label(replace(teacher, opponent=opponent, solve=settings.solve), self.count(), 0, bar)
+        if settings.late_decisions:
+            exact = Teacher(1, LATE_EXPLORE, "expert", solve=LATE, only_exact=True)
+            labels = Labels.join([labels, self._label(exact, settings.late_decisions, 1, bar)])
+        return labels
+
+    def _label(self, teacher: Teacher, count: int, kind: int, bar: Bar) -> Labels:
+        settings = self.settings
         labeller = Labeller(parse_all(settings.rules), teacher, TASKS, settings.threads)
-        seed = int(np.random.SeedSequence((settings.seed, self.iteration)).generate_state(1)[0])
-        return labeller.label(self.count(), seed, bar.advance)
+        seed = int(np.random.SeedSequence((settings.seed, self.iteration, kind)).generate_state(1)[0])
+        return labeller.label(count, seed, bar.advance)
 
     def count(self) -> int:
-        """Return how many decisions this iteration labels."""
+        """Return how many decisions this iteration labels, without those for the late network alone."""
         return self.settings.first_decisions if self.iteration == 0 else self.settings.decisions
 
-    def steps(self) -> int:
-        """Return how many batches this iteration learns."""
-        return self.settings.first_steps if self.iteration == 0 else self.settings.steps
-
     def keep(self, labels: Labels) -> None:
-        """Add labels to the window; the oldest iterations leave it when there are enough without them."""
-        self.window.append(labels)
-        while sum(map(len, self.window[1:])) >= self.settings.window:
-            self.window.pop(0)
-
-    def learn(self, bar: Bar) -> dict[str, float]:
-        """Learn from the window; return the mean errors over this iteration's batches."""
-        settings = self.settings
-        window = Window(self.window)
-        errors = np.zeros(2)
-        for _ in range(self.steps()):
-            done = (self.fit.steps + 1) / settings.total_steps()
-            rate = min(1, (self.fit.steps + 1) / WARM_UP) * 0.5 * (1 + math.cos(math.pi * min(done, 1)))
-            errors += self.fit.step(*window.batch(settings.batch, self.rng), rate)
-            bar.advance(1)
-        plain, centred = (errors / self.steps()).tolist()
-        return {"loss/plain": plain, "loss/centred": centred}
+        """Add labels to the windows."""
+        if self.late is None:
+            self.early.keep(labels)
+            return
+        early, late = labels.split()
+        self.early.keep(early)
+        self.late.keep(late)
 
     def network(self) -> MoveNetwork:
         """Return the averaged weights."""
         notes = {"recipe": "exit", "labelled": str(self.labelled)}
-        return network_of(self.fit.average, parse_all(self.settings.rules), notes)
+        network = network_of(self.early.fit.average, parse_all(self.settings.rules), notes)
+        if self.late is None:
+            return network
+        return replace(network, late=network_of(self.late.fit.average, (), {}).layers)
 
     def state(self) -> dict[str, Any]:
         """Return everything but the labels."""
         return {
-            "fit": self.fit.state(),
+            "fits": {name: learner.fit.state() for name, learner in self.learners().items()},
+            "kept": {name: len(learner.window) for name, learner in self.learners().items()},
             "rng": self.rng.bit_generator.state,
             "iteration": self.iteration,
             "labelled": self.labelled,
-            "kept": len(self.window),
-            "best": None if self.best is None else [list(layer) for layer in self.best.layers],
+            "best": None if self.best is None else plain_layers(self.best),
         }
 
     def load(self, state: dict[str, Any], out: Path) -> None:
         """Go on from what `state` returned, with the labels in their files."""
-        self.fit.load(state["fit"])
         self.rng.bit_generator.state = state["rng"]
         self.iteration, self.labelled = state["iteration"], state["labelled"]
-        self.window = [Labels.load(label_file(out, k)) for k in range(self.iteration - state["kept"], self.iteration)]
-        if state["best"] is not None:
-            self.best = MoveNetwork([(weight, bias) for weight, bias in state["best"]])
+        for k in range(self.iteration - max(state["kept"].values()), self.iteration):
+            self.keep(Labels.load(label_file(out, k)))
+        for name, learner in self.learners().items():
+            learner.fit.load(state["fits"][name])
+            learner.window = learner.window[-state["kept"][name] :]
+        self.best = None if state["best"] is None else network_of_layers(state["best"])
+
+
+def plain_layers(network: MoveNetwork) -> list[Any]:
+    """Return the weights of a network for a checkpoint."""
+    return [[list(layer) for layer in layers] for layers in (network.layers, network.late or ())]
+
+
+def network_of_layers(layers: list[Any]) -> MoveNetwork:
+    """Return the network of which `plain_layers` made these."""
+    early, late = ([(weight, bias) for weight, bias in part] for part in layers)
+    return MoveNetwork(early, late=late or None)
+
+
+def label_file(out: Path, iteration: int) -> Path:
+    """Return the file of an iteration's labels."""
+    return out / "labels" / f"{iteration:04}.safetensors"
 
 
 def opponent_of(name: str) -> Opponent:
@@ -209,11 +269,8 @@ def opponent_of(name: str) -> Opponent:
 
 WARM_UP = 100
 """Batches over which the learning rate rises."""
-
-
-def label_file(out: Path, iteration: int) -> Path:
-    """Return the file of an iteration's labels."""
-    return out / "labels" / f"{iteration:04}.safetensors"
+LATE_EXPLORE = 0.2
+"""Share of random moves in the games from which decisions for the late network are taken."""
 
 
 def train(settings: ExitSettings, resume: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
@@ -228,7 +285,7 @@ def train(settings: ExitSettings, resume: bool = False) -> tuple[MoveNetwork, li
         iterate(learner, run)
     network = learner.network()
     network.save(run.out / NETWORK, half=True)
-    more = {"features": FEATURES, "labelled decisions": learner.labelled, "precision": learner.fit.precision}
+    more = {"features": FEATURES, "labelled decisions": learner.labelled, "precision": learner.early.fit.precision}
     return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "exit"), more)
 
 
@@ -237,25 +294,28 @@ def iterate(learner: Exit, run: Run) -> None:
     settings = learner.settings
     number = f"{learner.iteration + 1}/{settings.iterations}"
     began = run.seconds()
-    with progress_bar(f"{number} labels", learner.count(), "decisions") as bar:
+    with progress_bar(f"{number} labels", learner.count() + settings.late_decisions, "decisions") as bar:
         labels = learner.label(bar)
     labels.save(label_file(run.out, learner.iteration))
     learner.keep(labels)
     learner.labelled += len(labels)
     labelled = run.seconds()
-    with progress_bar(f"{number} learning", learner.steps(), "batches") as bar:
-        errors = learner.learn(bar)
-        learnt = run.seconds()
+    values = {"rate/labels": len(labels) / (labelled - began)}
+    batches = sum(one.steps if one.fit.steps else one.first_steps for one in learner.learners().values())
+    with progress_bar(f"{number} learning", batches, "batches") as bar:
+        for name, one in learner.learners().items():
+            plain, centred = one.learn(learner.rng, bar)
+            values |= {f"{name}/loss": plain, f"{name}/centred": centred}
+        values["rate/batches"] = batches / (run.seconds() - labelled)
         learner.iteration += 1
-        rates = {"labels": len(labels) / (labelled - began), "batches": learner.steps() / (learnt - labelled)}
-        run.log(learner.labelled, {**errors, **{f"rate/{name}": rate for name, rate in rates.items()}})
+        run.log(learner.labelled, values)
         if learner.iteration % max(settings.iterations // settings.evaluations, 1) == 0:
             network = learner.network()
             best = None if learner.best is None else NetworkAgent(learner.best)
             if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:
                 learner.best = network
     run.save(learner.state())
-    for old in range(learner.iteration - len(learner.window)):
+    for old in range(learner.iteration - max(len(one.window) for one in learner.learners().values())):
         label_file(run.out, old).unlink(missing_ok=True)
 
 

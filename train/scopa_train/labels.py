@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from scopa_agents.network.features import NUM_WORDS, pack_position
-from scopa_agents.network.forward import best_move, new_space
+from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, PIECES, pack_position
+from scopa_agents.network.forward import LATE, best_move, new_space
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import ALIKE, BY_NETWORK, PLAYERS, is_solvable, name_by, play_to_value
 from scopa_agents.search.alphabeta import MOVE, Work
@@ -33,17 +33,22 @@ from scopa_env.engine.rng import random_below, random_bits
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
 from scopa_env.files import whole_file
 from scopa_env.kernel import kernel
+from scopa_env.packing import unpack
 from scopa_env.rules import Rules
 
 SEARCH = np.dtype(
     [
         ("worlds", "i8"),  # worlds of a decision
         ("explore", "f8"),  # share of random moves in the games whose decisions are labelled
+        ("only_exact", "i8"),  # label only decisions whose values are exact
     ],
     align=True,
 )
 """How labels are made, beside who plays (`PLAYERS`)."""
 
+_PIECE = next(piece for piece in PIECES if piece.name == "plays_left")
+PLAYS_LEFT = slice(_PIECE.offset, _PIECE.offset + _PIECE.size)
+"""The features that count the plays left."""
 MOST_POSITIONS, MEMORY_BITS = 100_000, 14
 """Positions that an exact value may take; places of the transposition table, as a power of two."""
 MOST_MOVES = 4096
@@ -111,11 +116,13 @@ def _write_rows(rules: Any, games: Any, moves: Any, totals: Any, out: Any, row: 
 
 
 @kernel
-def _move_on(rules: Any, games: Any, moves: Any, totals: Any, explore: float, mind: Any, mine: bool) -> None:
+def _move_on(
+    rules: Any, games: Any, moves: Any, totals: Any, explore: float, mind: Any, mine: bool, labelled: bool
+) -> None:
     """Make a move in games[0].
 
-    A random one now and then; else of the own side the network's, or without one that of the largest label; of the
-    others what they play.
+    A random one now and then; else of the own side the network's, or without one that of the largest label or the
+    policy's; of the others what they play.
     """
     players, net, space, other, other_space, _ = mind
     best = 0
@@ -128,6 +135,10 @@ def _move_on(rules: Any, games: Any, moves: Any, totals: Any, explore: float, mi
     elif players[0]["policy"] == BY_NETWORK:
         card, captured, _ = best_move(rules, games, 1, net, space, False)
         play(rules[0], games[0], card, captured)
+        return
+    elif not labelled:
+        name_by(rules, games, 1, int(players[0]["policy"]), players[0]["epsilon"], net, space, False)
+        play(rules[0], games[0], int(games[1]["card"]), games[1]["chosen"])
         return
     else:
         for k in range(len(moves)):
@@ -171,14 +182,17 @@ def label_rounds(
             games[1] = games[0]
             strip(rules[0], games[1], seat)
             games[1]["rng"] = random_bits(games[0])
-            if legal > 1 and mine:
+            labelled = legal > 1 and mine
+            if search[0]["only_exact"] and labelled:
+                labelled = is_solvable(rules, games, 0, int(mind[0][0]["solve"]))
+            if labelled:
                 judge_moves(rules, games, moves[:legal], totals, int(search[0]["worlds"]), mind)
                 after = _write_rows(rules, games, moves[:legal], totals, out, row)
                 if after > row:
                     out[2][count] = row
                     count += 1
                 row = after
-            _move_on(rules, games, moves[:legal], totals, search[0]["explore"], mind, mine)
+            _move_on(rules, games, moves[:legal], totals, search[0]["explore"], mind, mine, labelled)
     return row, count
 
 
@@ -209,6 +223,17 @@ class Labels:
     def load(cls, path: Path) -> Labels:
         """Read them from a file."""
         return cls(**load_file(path))
+
+    def split(self) -> tuple[Labels, Labels]:
+        """Return the decisions for the early and those for the late network."""
+        left = unpack(self.words[self.starts[:-1]], NUM_FEATURES)[:, PLAYS_LEFT].sum(axis=1)
+        return self.take(left > LATE), self.take(left <= LATE)
+
+    def take(self, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> Labels:
+        """Return some decisions, bool[D]."""
+        sizes = np.diff(self.starts)
+        rows = np.repeat(chosen, sizes)
+        return Labels(self.words[rows], self.values[rows], np.append(0, np.cumsum(sizes[chosen])))
 
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
@@ -251,6 +276,7 @@ class Teacher:
         horizon: with a network, turns of the mover's up to the value; 0: playouts go on to the end of the round.
         opponent: what the other sides play; None: the same.
         solve: in self-play of two sides, values are exact where at most so many plays are left and no card is hidden.
+        only_exact: label only such decisions.
     """
 
     worlds: int
@@ -261,10 +287,11 @@ class Teacher:
     horizon: int = 0
     opponent: Opponent | None = None
     solve: int = 0
+    only_exact: bool = False
 
     def search(self) -> Any:
         """Return SEARCH[1]."""
-        return np.array([(self.worlds, self.explore)], SEARCH)
+        return np.array([(self.worlds, self.explore, self.only_exact)], SEARCH)
 
     def mind(self) -> Any:
         """Return what kernels know of the players, with working space of its own."""

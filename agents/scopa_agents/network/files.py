@@ -45,19 +45,23 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise ModelError(f"model {str(path)!r}: cannot be read ({error})") from None
 
 
-def write_model(path: str | os.PathLike[str], layers: Layers, notes: Mapping[str, str], half: bool = False) -> None:
+def write_model(
+    path: str | os.PathLike[str], parts: Mapping[str, Layers], notes: Mapping[str, str], half: bool = False
+) -> None:
     """Write a model file, whole or not at all.
 
     Args:
         path: the file.
-        layers: the layers.
+        parts: the layers of each part of the network, by what stands before the names of its tensors.
         notes: the metadata.
         half: with weights of 16 bits.
     """
     tensors = {}
-    for index, (weight, bias) in enumerate(layers):
-        tensors[f"layers.{index}.weight"] = np.ascontiguousarray(weight, np.float16 if half else np.float32)
-        tensors[f"layers.{index}.bias"] = np.ascontiguousarray(bias, np.float32)
+    for part, layers in parts.items():
+        for index, (weight, bias) in enumerate(layers):
+            name = f"{part}layers.{index}"
+            tensors[f"{name}.weight"] = np.ascontiguousarray(weight, np.float16 if half else np.float32)
+            tensors[f"{name}.bias"] = np.ascontiguousarray(bias, np.float32)
     with whole_file(Path(path)) as unfinished:
         unfinished.write_bytes(_in_order(save(tensors, dict(notes))))
 
@@ -89,8 +93,8 @@ RULES_BETWEEN = " "
 """What stands between several rules in the metadata."""
 
 
-def checked_layers(path: object, tensors: Mapping[str, Any], inputs: int, outputs: int) -> Layers:
-    """Return the layers in order, as float32.
+def checked_layers(path: object, tensors: Mapping[str, Any], inputs: int, outputs: int, part: str = "") -> Layers:
+    """Return the layers of a part of a network in order, as float32.
 
     Raises:
         ModelError: a tensor is missing, is no matrix of numbers, does not fit its neighbours, or is not understood.
@@ -98,8 +102,8 @@ def checked_layers(path: object, tensors: Mapping[str, Any], inputs: int, output
     layers: list[tuple[Array, Array]] = []
     left = dict(tensors)
     width = inputs
-    while f"layers.{len(layers)}.weight" in left:
-        name = f"layers.{len(layers)}"
+    while f"{part}layers.{len(layers)}.weight" in left:
+        name = f"{part}layers.{len(layers)}"
         weight, bias = left.pop(f"{name}.weight"), left.pop(f"{name}.bias", None)
         fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None and bias.shape == weight.shape[:1]
         if not fits or not _numbers(weight) or not _numbers(bias) or not 0 < len(bias) <= MOST_WIDTH:

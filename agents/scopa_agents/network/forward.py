@@ -14,11 +14,14 @@ from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, pack_position
 from scopa_agents.search.rollouts import margin
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.moves import next_move
+from scopa_env.engine.past import plays_left
 from scopa_env.engine.play import play_undealt
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
 from scopa_env.kernel import inlined, kernel
 
 _ZERO = np.float32(0.0)
+LATE = 6
+"""With at most so many plays left the late network is asked."""
 
 
 def new_space(widest: int) -> tuple[Any, ...]:
@@ -69,7 +72,7 @@ def sum_features(net: Any, words: Any, changes: Any, sums: Any, afresh: bool) ->
     """Bring the sums of the first layer up to date with words[0].
 
     Args:
-        net: `MoveNetwork.arrays`.
+        net: one of `MoveNetwork.arrays`.
         words: uint64[2, NUM_WORDS]: the features, and those that the sums stand for so far; then the same twice.
         changes: int32[2, NUM_FEATURES], working space.
         sums: float32[W], written.
@@ -95,7 +98,7 @@ def later_layers(net: Any, units: Any) -> float:
     """Return what the network makes of the sums of its first layer.
 
     Args:
-        net: `MoveNetwork.arrays`.
+        net: one of `MoveNetwork.arrays`.
         units: float32[3, W]: the sums; working space.
     """
     _, rest, widths = net
@@ -119,6 +122,13 @@ def later_layers(net: Any, units: Any) -> float:
         width = after
         this = following
     return float(units[this, 0])
+
+
+@kernel
+def _value(net: Any, words: Any, changes: Any, units: Any, afresh: bool) -> float:
+    """Return what one of the two networks says of words[0] (arguments as for `sum_features`)."""
+    sum_features(net, words, changes, units[0], afresh)
+    return later_layers(net, units)
 
 
 @kernel
@@ -146,8 +156,10 @@ def move_value(
     if after[0]["stage"] != PLAYING:
         return margin(rules[0], after[0], side_of(rules[0], seat))
     pack_position(rules[0], after[0], seat, words[0])
-    sum_features(net, words, changes, units[0], afresh)
-    return later_layers(net, units)
+    early, late = net
+    if plays_left(rules[0], after[0]) > LATE:  # after all moves of a position there are equally many
+        return _value(early, words, changes, units, afresh)
+    return _value(late, words, changes, units, afresh)
 
 
 @kernel

@@ -24,6 +24,8 @@ from scopa_agents.network.files import (
 from scopa_env.rules import Rules
 
 FORMAT = "scopa-env moves 1"
+LATE_PART = "late."
+"""Before the names of the tensors of the late network."""
 _REQUIRED = {"format": FORMAT, "features": FEATURES}
 
 
@@ -35,6 +37,8 @@ class MoveNetwork:
 
     Attributes:
         layers: its weights, from the features to one number.
+        late: weights of a network of its own for positions with at most `LATE` plays left: in the last deal of two
+            players both know all cards, and the value turns on majorities; None: it is the same.
         rules: the rules it was trained on.
         notes: what else is known about it.
     """
@@ -42,6 +46,7 @@ class MoveNetwork:
     layers: Layers
     rules: tuple[Rules, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    late: Layers | None = None
 
     @classmethod
     def zeros(cls, hidden: Sequence[int]) -> MoveNetwork:
@@ -52,7 +57,8 @@ class MoveNetwork:
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
         """Write the network to a safetensors file, whole or not at all; `half`: with weights of 16 bits."""
         rules = RULES_BETWEEN.join(one.text() for one in self.rules)
-        write_model(path, self.layers, {**self.notes, **_REQUIRED, "rules": rules}, half)
+        parts = {"": self.layers} if self.late is None else {"": self.layers, LATE_PART: self.late}
+        write_model(path, parts, {**self.notes, **_REQUIRED, "rules": rules}, half)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MoveNetwork:
@@ -67,25 +73,37 @@ class MoveNetwork:
     def of(cls, path: object, tensors: Mapping[str, Any], notes: Mapping[str, str]) -> MoveNetwork:
         """Return the network that the content of a file stands for (errors as for `load`)."""
         check_notes(path, notes, _REQUIRED)
-        return cls(checked_layers(path, tensors, NUM_FEATURES, 1), rules_of(path, notes), notes)
+        early = {name: tensor for name, tensor in tensors.items() if not name.startswith(LATE_PART)}
+        late = {name: tensor for name, tensor in tensors.items() if name.startswith(LATE_PART)}
+        return cls(
+            checked_layers(path, early, NUM_FEATURES, 1),
+            rules_of(path, notes),
+            notes,
+            checked_layers(path, late, NUM_FEATURES, 1, LATE_PART) if late else None,
+        )
 
     @property
     def widest(self) -> int:
         """Units of the widest layer."""
-        return max(len(bias) for _, bias in self.layers)
+        return max(len(bias) for _, bias in (*self.layers, *(self.late or ())))
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
-        """What kernels take.
+        """What kernels take, of the early and of the late network.
 
         float32[in, out], the weights of the first layer; float32[..], its bias, then weights (in, out) and bias of each
         later one; int64[L], the units of the layers.
         """
-        rest = [self.layers[0][1]]
-        for weight, bias in self.layers[1:]:
-            rest += [weight.T.ravel(), bias]
-        return (
-            np.ascontiguousarray(self.layers[0][0].T, np.float32),
-            np.concatenate(rest).astype(np.float32),
-            np.array([len(bias) for _, bias in self.layers], np.int64),
-        )
+        early = _flat(self.layers)
+        return early, early if self.late is None else _flat(self.late)
+
+
+def _flat(layers: Layers) -> tuple[Any, ...]:
+    rest = [layers[0][1]]
+    for weight, bias in layers[1:]:
+        rest += [weight.T.ravel(), bias]
+    return (
+        np.ascontiguousarray(layers[0][0].T, np.float32),
+        np.concatenate(rest).astype(np.float32),
+        np.array([len(bias) for _, bias in layers], np.int64),
+    )

@@ -56,7 +56,7 @@ class Policy:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a safetensors file, whole or not at all."""
-        write_model(path, self.layers, {**self.notes, **_REQUIRED, "rules": self.rules.text()})
+        write_model(path, {"": self.layers}, {**self.notes, **_REQUIRED, "rules": self.rules.text()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:

@@ -92,9 +92,9 @@ def play_to_value(
             solved, counts = work[0], work[4]
             solved[FREE_PLACE] = games[at]
             counts[VISITED] = 0
-            value = value_of_position(rules, work, FREE_PLACE)
+            exact = value_of_position(rules, work, FREE_PLACE)
             if counts[VISITED] <= counts[LIMIT]:
-                return float(value if side == 0 else -value)
+                return float(exact if side == 0 else -exact)
         mover = int(games[at]["seat"])
         if others == ALIKE or side_of(rules[0], mover) == side:
             turns += 1 if mover == seat else 0
