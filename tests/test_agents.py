@@ -15,7 +15,9 @@ import pytest
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.arena import duel
 from scopa_agents.greedy import GreedyAgent
-from scopa_agents.learned import LearnedAgent, ModelError, Policy, PolicyAgent, observe_batch
+from scopa_agents.learned import learned_agent
+from scopa_agents.network.files import ModelError
+from scopa_agents.network.policy import Policy, PolicyAgent, observe_batch
 from scopa_agents.random_agent import RandomAgent
 from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, ScopaEnv, View, make_agent
 from scopa_env.agents import FunctionAgent, agent_names
@@ -83,7 +85,7 @@ def test_agents_are_found_by_name() -> None:
         ("no_such_module:x", "No module named"),
         ("scopa_agents.greedy:x", "has no attribute 'x'"),
         ("scopa_agents.greedy:_TAKEN", "allowed are a name"),
-        ("learned", "give the path"),
+        ("learned", "give a name or the path"),
         (None, "agent None"),
         (GreedyAgent, "a class"),
         ("isMcts:30", "did you mean 'ismcts'? ModuleNotFoundError: No module named 'isMcts'; registered names are"),
@@ -280,7 +282,7 @@ def test_a_policy_survives_its_file(tmp_path: Path) -> None:
     actions = make_agent(f"learned:{file}").act_batch(rules, games)  # type: ignore[attr-defined]
     assert masks[np.arange(20), actions].all()
     with pytest.raises(ModelError, match="trained for 2 players, not 3"):
-        LearnedAgent(str(file)).act(Game("scopa:players=3", seed=1, dealer=2).view(0))
+        learned_agent(str(file)).act(Game("scopa:players=3", seed=1, dealer=2).view(0))
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:

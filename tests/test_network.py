@@ -18,6 +18,7 @@ from scopa_agents.learned import load_model
 from scopa_agents.network.agent import TEMPERATURE, NetworkAgent
 from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, PIECES, pack_position
 from scopa_agents.network.files import ModelError
+from scopa_agents.network.forward import LATE
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.solve import Solver
 from scopa_env import AgentError, Game, Rules, View, batch, make_agent
@@ -229,6 +230,19 @@ def test_the_compiled_network_is_the_plain_one(text: str, hidden: tuple[int, ...
         assert sum(one.probability for one in judged) == pytest.approx(1)
 
 
+def test_the_late_network_says_what_the_last_plays_are_worth() -> None:
+    early, late = random_network(1), random_network(2)
+    both = NetworkAgent(MoveNetwork(early.layers, late=late.layers))
+    seen = set()
+    for game in positions("scopa", 60):
+        left = game.rules.num_plays - len(game.plays) - 1
+        alone = NetworkAgent(late if left <= LATE else early)
+        view = game.view(game.seat)
+        assert both.judge(view) == alone.judge(view)
+        seen.add(left <= LATE)
+    assert seen == {True, False}
+
+
 def test_the_last_play_of_a_round_has_its_exact_value() -> None:
     agent = NetworkAgent(random_network(3))
     seen = 0
@@ -268,6 +282,12 @@ def test_a_network_survives_its_file(tmp_path: Path) -> None:
     assert loaded.notes["note"] == "random"
     for mine, theirs in zip(network.layers, loaded.layers, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
+    assert loaded.late is None
+    both = MoveNetwork(network.layers, network.rules, late=random_network(2, (5,)).layers)
+    both.save(file)
+    found = MoveNetwork.load(file).late
+    assert found is not None
+    assert np.array_equal(found[0][0], random_network(2, (5,)).layers[0][0])
     network.save(file, half=True)
     halved = load_model(str(file))
     assert isinstance(halved, MoveNetwork)

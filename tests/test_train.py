@@ -26,11 +26,15 @@ from scopa_agents.learned import load_model  # noqa: E402
 from scopa_agents.network.network import MoveNetwork  # noqa: E402
 from scopa_agents.network.policy import Policy, observe_batch  # noqa: E402
 from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
+from scopa_agents.search.alphabeta import list_of_moves  # noqa: E402
+from scopa_agents.solve import Solver  # noqa: E402
 from scopa_env import AgentError, Game, Rules, ScopaEnv, make_agent  # noqa: E402
 from scopa_env.cards import value_of  # noqa: E402
+from scopa_env.engine.state import GAME  # noqa: E402
 from scopa_train import dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
-from scopa_train.labels import Labeller, Labels, Teacher  # noqa: E402
+from scopa_train.exploit import exploit  # noqa: E402
+from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module  # noqa: E402
 from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
 from scopa_train.run import RunSettings  # noqa: E402
@@ -50,6 +54,9 @@ EXIT: dict[str, Any] = {
     "worlds": 1,
     "window": 500,
     "hidden": (8, 4),
+    "late_hidden": (6,),
+    "late_decisions": 100,
+    "late_steps": 5,
 }
 
 
@@ -66,7 +73,8 @@ RECIPES = ("ppo", "dmc", "exit")
 
 
 def weights(model: Policy | MoveNetwork) -> list[bytes]:
-    return [array.tobytes() for layer in model.layers for array in layer]
+    late = model.late or [] if isinstance(model, MoveNetwork) else []
+    return [array.tobytes() for layer in (*model.layers, *late) for array in layer]
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -213,6 +221,39 @@ def test_labels_do_not_depend_on_the_number_of_threads() -> None:
     assert found[0] == found[1]
 
 
+def test_exact_labels_are_what_the_solver_says() -> None:
+    rules = Rules.parse("escoba")
+    solver = Solver()
+    mind = Teacher(3, 0.0, solve=6).mind()
+    checked = 0
+    for seed in range(20):
+        game = Game(rules, seed=seed)
+        while rules.num_plays - len(game.plays) > 6:
+            game.push(game.legal_moves[seed % len(game.legal_moves)])
+        while not game.round_over:
+            values = solver.solve(game).moves
+            moves, totals = list_of_moves(list(values)), np.zeros(len(values))
+            games = np.zeros(4, GAME)
+            games[0] = game.records[0]
+            games[1] = game.view(game.seat).records[0]
+            judge_moves(rules.record, games, moves, totals, 3, mind)
+            assert totals.tolist() == list(values.values())
+            checked += 1
+            game.push(max(values, key=lambda move: values[move]))
+    assert checked == 120
+
+
+def test_labels_of_the_last_deal_alone() -> None:
+    exact = Teacher(1, 0.3, "expert", solve=6, only_exact=True)
+    labels = Labeller([Rules.parse("scopa")], exact, 2, 1).label(60, 3, lambda count: None)
+    early, late = labels.split()
+    assert len(early) == 0
+    assert len(late) == len(labels) >= 60
+    assert (labels.values == np.round(labels.values)).all()
+    early, late = Labeller([Rules.parse("scopa")], Teacher(1, 0.3), 2, 1).label(60, 3, lambda count: None).split()
+    assert len(early) > len(late) > 0
+
+
 def test_labels_are_written_and_read(tmp_path: Path) -> None:
     labels = Labeller([Rules.parse("scopa")], Teacher(1, 0.2), 2, 1).label(50, 5, lambda count: None)
     labels.save(tmp_path / "labels")
@@ -256,9 +297,15 @@ def test_a_module_learns_its_labels() -> None:
 
 
 def test_who_may_be_answered(tmp_path: Path) -> None:
-    network, _ = run_of("exit", tmp_path / "one", opponent="greedy")
+    network, _ = run_of("exit", tmp_path / "one", opponent="greedy", late_decisions=0)
     assert isinstance(network, MoveNetwork)
-    run_of("exit", tmp_path / "two", opponent=f"learned:{tmp_path / 'one' / 'network.safetensors'}")
+    other = f"learned:{tmp_path / 'one' / 'network.safetensors'}"
+    run_of("exit", tmp_path / "two", opponent=other, late_decisions=0)
+    for method in ("exit", "ppo"):
+        found = exploit(other, "scopa", method, 600, deals=8, out=tmp_path / method)  # type: ignore[arg-type]
+        assert (found.result.b, found.result.deals) == (other, 8)
+    with pytest.raises(ValueError, match="late_decisions=5: exact values mean"):
+        exit.ExitSettings(opponent="greedy", late_decisions=5)
     with pytest.raises(ValueError, match="opponent='pimc:5': allowed are"):
         exit.ExitSettings(opponent="pimc:5")
     with pytest.raises(AgentError, match="no such file"):

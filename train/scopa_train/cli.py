@@ -35,6 +35,7 @@ app.command("scopa_agents.play:play_command", name="play", help="Play in the ter
 app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
 )
+app.command("scopa_train.exploit:exploit_command", name="exploit", help="Train a best responder to an agent.")
 train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
 train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: learn from the results of rounds.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")

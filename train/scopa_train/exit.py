@@ -101,12 +101,14 @@ class ExitSettings(RunSettings):
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
         if self.opponent:
             opponent_of(self.opponent)
+            if self.late_decisions:
+                raise ValueError(f"late_decisions={self.late_decisions}: exact values mean two perfect players")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         for name in ("epsilon", "explore", "decay"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from 0 to 1")
-        if not self.hidden or min(self.hidden + self.late_hidden) < 1:
+        if not self.hidden or min((*self.hidden, *self.late_hidden)) < 1:
             raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
 
 
