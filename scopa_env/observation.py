@@ -28,7 +28,7 @@ from scopa_env.engine.state import (
 )
 from scopa_env.kernel import inlined, kernel
 from scopa_env.packing import Piece as Piece
-from scopa_env.packing import finish, lay_out, put, put_number
+from scopa_env.packing import finish, lay_out, piece_table, put, put_number
 from scopa_env.packing import spread as spread
 from scopa_env.packing import unpack as unpack
 from scopa_env.packing import words_of as words_of
@@ -280,9 +280,4 @@ def pack_mask(rules: Any, game: Any, seat: int, words: Any) -> None:
 
 def observation_table(players: int) -> str:
     """Return the layout of an observation as a Markdown table, generated from `pieces`."""
-    rows = ["| features | piece | shape | meaning |", "|---|---|---|---|"]
-    for piece in pieces(players):
-        shape = " x ".join(map(str, piece.shape))
-        span = f"{piece.offset} .. {piece.offset + piece.size - 1}"
-        rows.append(f"| {span} | `{piece.name}` | {shape} | {piece.meaning} |")
-    return "\n".join(rows)
+    return piece_table(pieces(players))

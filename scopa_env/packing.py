@@ -121,3 +121,13 @@ def unpack(words: np.ndarray[Any, np.dtype[np.uint64]], size: int) -> np.ndarray
         raise ValueError(f"words {words.dtype}{words.shape}, size={size}: expected uint64[..., W] and 1 .. 64 * W")
     words = np.ascontiguousarray(words, "<u8")
     return np.unpackbits(words.view(np.uint8), axis=-1, count=size, bitorder="little")
+
+
+def piece_table(pieces: tuple[Piece, ...]) -> str:
+    """Return pieces as a Markdown table."""
+    rows = ["| features | piece | shape | meaning |", "|---|---|---|---|"]
+    for piece in pieces:
+        shape = " x ".join(map(str, piece.shape))
+        span = f"{piece.offset} .. {piece.offset + piece.size - 1}"
+        rows.append(f"| {span} | `{piece.name}` | {shape} | {piece.meaning} |")
+    return "\n".join(rows)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import scopa_env
+from scopa_agents.network.features import FEATURES, NUM_FEATURES
+from scopa_agents.network.features import PIECES as MOVE_PIECES
 from scopa_env import PRESETS, Rules
 from scopa_env.case_types import TYPES
 from scopa_env.observation import RULE_BITS, VERSION, observation_size, observation_table
+from scopa_env.packing import piece_table
 from scopa_env.presets import source_of
 from scopa_env.rules import FIELD_NAMES, field_doc, value_text
 
@@ -65,6 +68,23 @@ def observation_page() -> str:
         parts.append(observation_table(players))
     parts.append("## The piece `rules`")
     parts.append("\n".join(f"{index}. `{text}`" for index, text in enumerate(RULE_BITS)))
+    return "\n\n".join(parts) + "\n"
+
+
+def features_page() -> str:
+    """Return the page that describes what a move network sees, generated from `scopa_agents.network.features`."""
+    parts = [
+        "# What a move network sees",
+        f"Layout `{FEATURES}`, {NUM_FEATURES} features. Generated from `scopa_agents.network.features` by "
+        "`python tools/make_docs.py`.",
+        "The position right after a move, through the eyes of the seat that made it: every feature is 0 or 1, one "
+        "layout for all games and numbers of players. Cards are in the order of their ids (`10 * suit + value - 1`), "
+        "values from 1 to 10, numbers are thermometer codes that saturate. Groups of three seats are the next seat, "
+        "those between, the previous one (of two players the first alone); groups of three sides the own one, the one "
+        "after it, all others. Nothing depends on cards that the mover cannot see. More about the networks: "
+        "[training.md](training.md).",
+        piece_table(MOVE_PIECES),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -152,6 +172,7 @@ def generated() -> dict[Path, str]:
     return {
         **pages,
         ROOT / "docs" / "observation.md": observation_page(),
+        ROOT / "docs" / "features.md": features_page(),
         ROOT / "docs" / "cases.md": cases_page(),
         readme: readme_with_table(readme.read_text("utf-8")),
     }
