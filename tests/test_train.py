@@ -449,6 +449,7 @@ def test_rank_features(text: str) -> None:
         ({"reward": "score"}, "reward='score'"),
         ({"opponents": ("nobody",)}, "agent 'nobody'"),
         ({"threads": 0}, "threads=0"),
+        ({"against": ("gredy",)}, "did you mean 'greedy'"),
         ({"hidden": (0,)}, "hidden"),
         ({"opponents": (), "snapshots": 0}, "nobody to play against"),
         ({"opponents": ("ismcts:5",)}, "does not decide on arrays"),

@@ -311,7 +311,8 @@ def iterate(learner: Exit, run: Run) -> None:
         values["rate/batches"] = batches / (run.seconds() - labelled)
         learner.iteration += 1
         run.log(learner.labelled, values)
-        if learner.iteration % max(settings.iterations // settings.evaluations, 1) == 0:
+        every = max(settings.iterations // settings.evaluations, 1)
+        if learner.iteration % every == 0 or learner.iteration == settings.iterations:
             network = learner.network()
             best = None if learner.best is None else NetworkAgent(learner.best)
             if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:

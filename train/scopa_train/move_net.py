@@ -86,7 +86,7 @@ class Fit:
     ) -> None:
         self.device = device_of_choice()
         self.module = module.to(self.device)
-        self.optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
+        self.optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate, fused=True)
         self.learning_rate, self.centred, self.decay = learning_rate, centred, decay
         if precision == "auto":
             precision = "bfloat16" if has_fast_bfloat16(self.device) else "float32"
@@ -113,8 +113,7 @@ class Fit:
         self.steps += 1
         keep = min(self.decay, self.steps / (self.steps + 10))
         with torch.no_grad():
-            for mean, now in zip(self.average.values(), self.module.state_dict().values(), strict=True):
-                mean.lerp_(now, 1 - keep)
+            torch._foreach_lerp_(list(self.average.values()), list(self.module.parameters()), 1 - keep)
         return plain.item(), centred.item()
 
     def _errors(self, words: Any, values: Any, sizes: Any) -> tuple[torch.Tensor, torch.Tensor]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from scopa_agents.arena import Pairing, duel
 from scopa_agents.arena_table import Bar, pairing_table
+from scopa_env import make_agent
 from scopa_env.rules import Rules
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from scopa_train.curve import Curve
@@ -50,6 +51,8 @@ class RunSettings:
         """Raise a ValueError for a setting that is not allowed."""
         self.at_least(1, "threads", "evaluations")
         self.at_least(2, "eval_deals", "final_deals")
+        for name in self.against:
+            make_agent(name, 0)
 
     def at_least(self, least: float, *names: str) -> None:
         """Raise a ValueError if one of these settings is smaller."""
