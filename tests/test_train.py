@@ -121,6 +121,9 @@ def test_a_run_goes_on_only_with_its_own_settings(recipe: str, tmp_path: Path) -
     before = (tmp_path / "network.safetensors").read_bytes()
     module.train(kind(**base, out=tmp_path), resume=True)  # type: ignore[attr-defined]  # nothing is left to do
     assert (tmp_path / "network.safetensors").read_bytes() == before
+    (tmp_path / "result.json").unlink()
+    with pytest.raises(CheckpointError, match="holds a run that was not finished; --resume goes on"):
+        module.train(kind(**base, out=tmp_path))  # type: ignore[attr-defined]
     (tmp_path / "checkpoint.safetensors").write_bytes(b"garbage")
     with pytest.raises(CheckpointError, match="cannot be read"):
         module.train(kind(**base, out=tmp_path), resume=True)  # type: ignore[attr-defined]
@@ -319,10 +322,14 @@ def test_hard_opponents_are_drawn_more_often() -> None:
     counts = np.bincount(pool.seated, minlength=3)
     assert counts[0] < counts[1] < counts[2]
     assert counts[0] > 0
-    before = pool.lost[int(pool.seated[0])]
-    pool.count(np.array([0]), np.array([-3.0]))
-    pool.count(np.array([0]), np.array([2.0]))
-    assert pool.lost[int(pool.seated[0])] < before or before < 0.5
+    pool.lost = [0.5, 0.5, 0.5]
+    index = int(pool.seated[0])
+    after = 0.5
+    for reward, lost in ((-3.0, 1.0), (2.0, 0.0), (0.0, 0.5)):
+        pool.count(np.array([0]), np.array([reward]))
+        after = 0.98 * after + 0.02 * lost
+        assert pool.lost[index] == pytest.approx(after)
+    assert sum(pool.lost) == pytest.approx(1.0 + after)
 
 
 def test_the_exported_network_is_the_trained_one(tmp_path: Path) -> None:

@@ -257,7 +257,6 @@ class Learner(BaseCallback):
         super().__init__()
         self.settings, self.run, self.pool, self.bar = settings, run, pool, bar
         self.rng = np.random.default_rng(settings.seed)
-        self.updates = 0
         self.best: Policy | None = None
         self.taken_up = -1
 

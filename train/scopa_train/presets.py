@@ -17,6 +17,8 @@ from cyclopts.config import Dict
 
 _FOLDER = resources.files("scopa_train") / "presets"
 NAMES = ("quick", "full")
+SETTINGS = "settings.json"
+"""File of the settings of a run, in its folder."""
 
 
 def preset_games(recipe: str) -> list[str]:
@@ -55,18 +57,16 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     """
     given = {argument.name: [token.value for token in argument.tokens] for argument in arguments}
     preset, out = given.get("PRESET", []), given.get("--out", [])
-    if given.get("--resume"):
-        values = _settings_of_run(Path(out[-1])) if out else {}
-    elif preset:
-        values = load_preset(commands[-1], preset[-1])
-    else:
-        return
+    values = load_preset(commands[-1], preset[-1]) if preset else {}
+    folder = out[-1] if out else values.get("out")
+    if given.get("--resume") and folder is not None and (not preset or (Path(folder) / SETTINGS).exists()):
+        values = {**_settings_of_run(Path(folder)), "out": folder}
     Dict(dict(values), use_commands_as_keys=False, source="preset")(app, commands, arguments)
 
 
 def _settings_of_run(out: Path) -> Mapping[str, Any]:
     try:
-        found: dict[str, Any] = json.loads((out / "settings.json").read_text("utf-8"))["settings"]
+        found: dict[str, Any] = json.loads((out / SETTINGS).read_text("utf-8"))["settings"]
     except (OSError, ValueError, KeyError) as error:
         raise ValueError(f"out={str(out)!r}: no run to resume ({error})") from None
     return found

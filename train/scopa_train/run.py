@@ -20,12 +20,13 @@ from scopa_env import make_agent
 from scopa_env.rules import Rules
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from scopa_train.curve import Curve
+from scopa_train.presets import SETTINGS
 from scopa_train.report import write_json
 
 CHECKPOINT = "checkpoint.safetensors"
-SETTINGS = "settings.json"
 NETWORK = "network.safetensors"
 CARD = "network.json"
+RESULT = "result.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,7 @@ class Run:
         best: the network that did best so far, where the recipe keeps one.
 
     Raises:
-        CheckpointError: the run in the folder cannot be read, or has other settings.
+        CheckpointError: the run in the folder cannot be read, has other settings, or is unfinished and not resumed.
     """
 
     def __init__(self, settings: RunSettings, recipe: str, rules: Sequence[str], unit: str, resume: bool) -> None:
@@ -112,10 +113,16 @@ class Run:
         self._seconds = 0.0
         self._began = time.monotonic()
         self._logger: Any = None
-        if resume and (self.out / CHECKPOINT).exists():
+        begun = (self.out / CHECKPOINT).exists()
+        if resume and begun:
             self._take_up()
+        elif begun and not (self.out / RESULT).exists():
+            raise CheckpointError(
+                f"out={str(self.out)!r}: holds a run that was not finished; --resume goes on with it, another folder "
+                "begins a new one"
+            )
         else:
-            for name in (CHECKPOINT, "result.json"):
+            for name in (CHECKPOINT, RESULT):
                 (self.out / name).unlink(missing_ok=True)
             write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), "commit": commit()})
 
@@ -213,7 +220,7 @@ class Run:
             "arena": [row_of(result, self.settings.seed + 2) for result in results],
         }
         write_json(self.out / CARD, card)
-        write_json(self.out / "result.json", {**card, "pairings": [dataclasses.asdict(result) for result in results]})
+        write_json(self.out / RESULT, {**card, "pairings": [dataclasses.asdict(result) for result in results]})
         pairing_table(results)
         print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
