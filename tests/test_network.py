@@ -6,6 +6,7 @@ import copy
 import itertools
 import pickle
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from helpers import ALL_PRESETS, VARIANTS
 from scopa_agents.arena import duel
 from scopa_agents.learned import load_model
 from scopa_agents.network.agent import TEMPERATURE, NetworkAgent
-from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, PIECES, pack_position
+from scopa_agents.network.features import LATE, NUM_FEATURES, NUM_WORDS, PIECES, pack_position
 from scopa_agents.network.files import ModelError
-from scopa_agents.network.forward import LATE
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.solve import Solver
 from scopa_env import AgentError, Game, Rules, View, batch, make_agent
 from scopa_env.cards import make_card, value_of
 from scopa_env.engine.hidden import knows_all
+from scopa_env.engine.past import plays_left
 from scopa_env.engine.play import play_undealt
 from scopa_env.engine.state import PLAYING, copy_of
 from scopa_env.packing import unpack
@@ -150,6 +151,67 @@ def test_what_the_table_offers_is_what_a_holder_could_play(text: str) -> None:
             assert said["takes_three"][value - 1] == any(len(move.captured) >= 3 for move in moves)
             if said["sweeps_table"][value - 1]:
                 assert any(move.mask == trial["table"][0] for move in moves)
+
+
+def _captures(rules: Rules, records: np.ndarray[Any, Any], card: int, table: int) -> list[int]:
+    """Return the masks that a card takes from a table, as the legal moves of a seat that holds it alone."""
+    trial = copy_of(records)
+    trial["hands"] = 0
+    trial["hidden"] = 0
+    trial["hands"][0][int(trial["seat"][0])] = 1 << card
+    trial["table"][0] = table
+    return [move.mask for move in Game.from_records(rules, trial).legal_moves if move.captured]
+
+
+def _is_single_ace(table: int) -> bool:
+    return table.bit_count() == 1 and bool(table & _mask_of(range(0, 40, 10)))
+
+
+def _mask_of(cards: Iterable[int]) -> int:
+    return sum(1 << card for card in cards)
+
+
+@pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
+def test_what_can_be_taken_now_and_after_one_more_card(text: str) -> None:
+    """Reach and answers against the legal moves of seats that hold one card."""
+    seen_late = 0
+    for game in positions(text, 40, seed=5):
+        rules, seat = game.rules, game.seat
+        records = after(game, 0)
+        late = plays_left(rules.record[0], records[0]) <= LATE
+        if records["stage"][0] != PLAYING:
+            continue
+        found = features_of(rules, records, seat)
+        table = int(records["table"][0])
+        groups = [cards_in(piece(found, name)) for name in ("hand", "unseen")]
+        for name, cards in zip(("hand", "unseen"), groups, strict=True):
+            by_value = {value_of(card): _captures(rules, records, card, table) for card in cards}
+            taken = [
+                {place for mask in masks for place in range(40) if mask >> place & 1} for masks in by_value.values()
+            ]
+            reached = [sum(card in one for one in taken) for card in range(40)]
+            assert piece(found, f"{name}_reach") == [[int(n >= least) for n in reached] for least in (1, 2)]
+            beauty = {value for value, masks in by_value.items() if any(mask >> 6 & 1 for mask in masks)}
+            assert piece(found, f"{name}_settebello") == [int(value in beauty) for value in range(1, 11)]
+        if not late:
+            assert not np.any(piece(found, "hand_answers"))
+            assert not np.any(piece(found, "unseen_answers"))
+            continue
+        seen_late += 1
+        for name, first, then in (("hand_answers", groups[1], groups[0]), ("unseen_answers", *groups)):
+            expected = np.zeros((5, 10), bool)
+            for card in first:
+                masks = _captures(rules, records, card, table)
+                for left in [table & ~mask for mask in masks] or [table | 1 << card]:
+                    for answer in then:
+                        for mask in _captures(rules, records, answer, left):
+                            by_ace = rules.ace == "takes_all" and value_of(answer) == 1 and not _is_single_ace(left)
+                            sweeps = mask == left and (rules.ace_scopa or not by_ace)
+                            coin, seven = mask & 0x3FF, mask & _mask_of(range(6, 40, 10))
+                            kinds = (True, sweeps, coin, seven, mask.bit_count() >= 2)
+                            expected[:, value_of(card) - 1] |= np.array(kinds, bool)
+            assert piece(found, name) == expected.astype(int).tolist()
+    assert seen_late > 0 or Rules.parse(text).players > 4, "more seats hold one card each so late"
 
 
 @pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
@@ -309,7 +371,7 @@ def test_files_that_are_no_networks(tmp_path: Path) -> None:
     MoveNetwork([(weight, network.layers[0][1]), *network.layers[1:]], network.rules).save(wild)
     broken = {
         "other format": whole.replace(b"scopa-env moves 1", b"scopa-env moves 9"),
-        "other features": whole.replace(b'"features":"moves 1"', b'"features":"moves 0"'),
+        "other features": whole.replace(b'"features":"moves 2"', b'"features":"moves 0"'),
         "other rules": whole.replace(b'"rules":"scopa"', b'"rules":"skopa"'),
         "missing tensor": whole.replace(b"layers.1.weight", b"layers.1.weighs"),
         "truncated": whole[:-8],

@@ -23,8 +23,7 @@ from cyclopts import Parameter
 from scopa_agents.arena import Pairing
 from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.agent import NetworkAgent
-from scopa_agents.network.features import FEATURES
-from scopa_agents.network.forward import LATE
+from scopa_agents.network.features import FEATURES, LATE
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS

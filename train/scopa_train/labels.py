@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, PIECES, pack_position
-from scopa_agents.network.forward import LATE, best_move, new_space
+from scopa_agents.network.features import LATE, NUM_FEATURES, NUM_WORDS, PIECES, pack_position
+from scopa_agents.network.forward import best_move, new_space
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import ALIKE, BY_NETWORK, PLAYERS, is_solvable, name_by, play_to_value
 from scopa_agents.search.alphabeta import MOVE, Work

@@ -1,8 +1,9 @@
 """What a move network sees: the position right after a move, through the eyes of the seat that made it, as bits.
 
 One layout for every game and number of players (`PIECES`).  The cards themselves, and what follows from them by
-counting: which values take or sweep the table, how many cards of each are out, who let a capture pass, which points
-are certain.  Nothing in it depends on cards that the seat cannot see.
+counting: which values take or sweep the table, what can be taken after each card that may follow, how many cards of
+each value are out, who let a capture pass, which points are certain.  Nothing in it depends on cards that the seat
+cannot see.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 from scopa_agents.expert import doubted
+from scopa_agents.network.reach import answers, by_rank, reach, reached
 from scopa_env.cards import NUM_CARDS, NUM_RANKS
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, signed, word
-from scopa_env.engine.captures import COINS, SEVENS, next_capture
+from scopa_env.engine.captures import COINS, SEVENS
 from scopa_env.engine.hidden import hand_count, known_cards
 from scopa_env.engine.past import plays_left
-from scopa_env.engine.play import is_sweep
 from scopa_env.engine.scoring import NUM_CATEGORIES, best_of_suit, score_side
 from scopa_env.engine.state import NOBODY, next_side, relative_seat, relative_side, side_of
 from scopa_env.kernel import inlined, kernel
 from scopa_env.packing import Piece, finish, lay_out, put, put_number
 from scopa_env.rules import RULE_BITS
 
-FEATURES = "moves 1"
+FEATURES = "moves 2"
 """Name and version of the layout, kept with networks that use it."""
 
 NEXT, BETWEEN, PREVIOUS = 0, 1, 2
@@ -35,6 +36,9 @@ HAND, PLAYS, COUNT, COINS_COUNT, SEVENS_COUNT, SWEEPS = 10, 40, 40, 10, 4, 8
 MOST_OF_RANK = 4
 RULES = len(RULE_BITS)
 
+LATE = 6
+"""With at most so many plays left the late network is asked, and `answers` are written."""
+_ANSWERS = f"captures, sweeps, takes a coin, a seven, two cards, with {LATE} plays left at most"
 _PARTS: list[tuple[str, tuple[int, ...], str]] = [
     ("hand", (NUM_CARDS,), "cards left in the mover's hand"),
     ("table", (NUM_CARDS,), "cards on the table"),
@@ -50,12 +54,19 @@ _PARTS: list[tuple[str, tuple[int, ...], str]] = [
     ("sweeps_table", (NUM_RANKS,), "values that sweep it"),
     ("takes_coin", (NUM_RANKS,), "values that capture a coin"),
     ("takes_seven", (NUM_RANKS,), "values that capture a seven"),
+    ("takes_settebello", (NUM_RANKS,), "values that capture the seven of coins"),
     ("takes_two", (NUM_RANKS,), "values that capture two cards or more"),
     ("takes_three", (NUM_RANKS,), "values that capture three cards or more"),
     ("unseen_takes", (MOST_OF_RANK, NUM_RANKS), "values that capture, at least 1 .. 4 of them unseen"),
     ("unseen_sweeps", (MOST_OF_RANK, NUM_RANKS), "values that sweep, at least 1 .. 4 of them unseen"),
     ("hand_takes", (NUM_RANKS,), "values in hand that capture"),
     ("hand_sweeps", (NUM_RANKS,), "values in hand that sweep"),
+    ("hand_settebello", (NUM_RANKS,), "values in hand that take the seven of coins"),
+    ("unseen_settebello", (NUM_RANKS,), "values of unseen cards that take it"),
+    ("hand_reach", (2, NUM_CARDS), "table cards that a value in hand can take, that two can"),
+    ("unseen_reach", (2, NUM_CARDS), "table cards that a value of an unseen card can take, that two can"),
+    ("hand_answers", (5, NUM_RANKS), f"unseen values after which a card in hand {_ANSWERS}"),
+    ("unseen_answers", (5, NUM_RANKS), f"values in hand after which an unseen card {_ANSWERS}"),
     ("best", (2, NUM_CARDS), "cards of the own side's, the next side's pile that count for the primiera"),
     ("hand_sizes", (1 + GROUPS, HAND), "cards in the mover's hand and in the largest of the other groups'"),
     ("plays_left", (PLAYS,), "plays up to the end of the round"),
@@ -94,19 +105,6 @@ def _put_group(words: Any, at: Any, rules: Any, seat: int, observer: int) -> Any
 
 
 @inlined
-def _by_rank(cards: Any) -> Any:
-    """Return the values of which there are at least 1, 2, 3 and 4 cards, as four masks."""
-    one = two = three = four = NONE
-    for suit in range(4):
-        ranks = (cards >> word(10 * suit)) & COINS
-        four |= three & ranks
-        three |= two & ranks
-        two |= one & ranks
-        one |= ranks
-    return one, two, three, four
-
-
-@inlined
 def _put_ranks(words: Any, at: Any, counts: Any, of: Any) -> Any:
     """Write by number of cards the values that are also in `of`."""
     at = put(words, at, counts[0] & of, NUM_RANKS)
@@ -116,49 +114,40 @@ def _put_ranks(words: Any, at: Any, counts: Any, of: Any) -> Any:
 
 
 @inlined
-def _reach(rules: Any, table: Any) -> Any:
-    """Return values, as masks, that capture from `table`, sweep it, capture a coin, a seven, two and three cards."""
-    takes = sweeps = coin = seven = two = three = NONE
-    for rank in range(int(rules["ranks"])):
-        captured = next_capture(rules, rank, table, NONE)
-        here = bit(rank)
-        while captured != NONE:
-            takes |= here
-            if is_sweep(rules, rank, captured, table):
-                sweeps |= here
-            if captured & COINS != NONE:
-                coin |= here
-            if captured & SEVENS != NONE:
-                seven |= here
-            count = popcount(captured)
-            if count >= 2:
-                two |= here
-            if count >= 3:
-                three |= here
-            captured = next_capture(rules, rank, table, captured)
-    return takes, sweeps, coin, seven, two, three
+def _put_masks(words: Any, at: Any, masks: Any) -> Any:
+    """Write five masks of values."""
+    for k in range(5):
+        at = put(words, at, masks[k], NUM_RANKS)
+    return at
 
 
 @inlined
 def _put_table(rules: Any, game: Any, observer: int, unseen: Any, words: Any, at: Any) -> Any:
     """Write who can do what with the table."""
-    hand_ranks = _by_rank(game["hands"][observer])
-    unseen_ranks = _by_rank(unseen)
+    hand, table = game["hands"][observer], game["table"]
+    hand_ranks = by_rank(hand)
+    unseen_ranks = by_rank(unseen)
     every = COINS
     at = _put_ranks(words, at, hand_ranks, every)
-    at = _put_ranks(words, at, _by_rank(game["table"]), every)
+    at = _put_ranks(words, at, by_rank(table), every)
     at = _put_ranks(words, at, unseen_ranks, every)
-    takes, sweeps, coin, seven, two, three = _reach(rules, game["table"])
-    at = put(words, at, takes, NUM_RANKS)
-    at = put(words, at, sweeps, NUM_RANKS)
-    at = put(words, at, coin, NUM_RANKS)
-    at = put(words, at, seven, NUM_RANKS)
+    takes, sweeps, coin, seven, settebello, two, three = reach(rules, table)
+    at = _put_masks(words, at, (takes, sweeps, coin, seven, settebello))
     at = put(words, at, two, NUM_RANKS)
     at = put(words, at, three, NUM_RANKS)
     at = _put_ranks(words, at, unseen_ranks, takes)
     at = _put_ranks(words, at, unseen_ranks, sweeps)
     at = put(words, at, hand_ranks[0] & takes, NUM_RANKS)
-    return put(words, at, hand_ranks[0] & sweeps, NUM_RANKS)
+    at = put(words, at, hand_ranks[0] & sweeps, NUM_RANKS)
+    at = put(words, at, hand_ranks[0] & settebello, NUM_RANKS)
+    at = put(words, at, unseen_ranks[0] & settebello, NUM_RANKS)
+    for ranks in (hand_ranks[0], unseen_ranks[0]):
+        one, more = reached(rules, ranks, table)
+        at = put(words, at, one, NUM_CARDS)
+        at = put(words, at, more, NUM_CARDS)
+    late = plays_left(rules, game) <= LATE
+    at = _put_masks(words, at, answers(rules, unseen if late else NONE, hand_ranks[0], table))
+    return _put_masks(words, at, answers(rules, hand if late else NONE, unseen_ranks[0], table))
 
 
 @inlined

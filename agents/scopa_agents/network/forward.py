@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.network.features import NUM_FEATURES, NUM_WORDS, pack_position, write_bits
+from scopa_agents.network.features import LATE, NUM_FEATURES, NUM_WORDS, pack_position, write_bits
 from scopa_agents.search.rollouts import margin
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.moves import next_move
@@ -20,8 +20,6 @@ from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
 from scopa_env.kernel import inlined, kernel
 
 _ZERO = np.float32(0.0)
-LATE = 6
-"""With at most so many plays left the late network is asked."""
 
 
 def new_space(widest: int) -> tuple[Any, ...]:
