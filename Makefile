@@ -2,6 +2,7 @@
 SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
+RLLIB := .venv-rllib
 STAMP := $(VENV)/setup-done
 # Two workers on two cores; more than four would each compile and load the same engine again.
 WORKERS := -n logical --maxprocesses 4 --dist worksteal
@@ -9,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest $(WORKERS)
 TEST_TIME := about 8 minutes on 2 cores
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-nojit test-slow lint check coverage bench bench-peers bench-start clean distclean
+.PHONY: help setup train test test-nojit test-slow test-rllib lint check coverage bench bench-peers bench-start clean distclean
 
 help:
 	@echo "make train        set up, train an agent (about 3 minutes in all), show how it plays"
@@ -19,6 +20,7 @@ help:
 	@echo "make lint         the same without the tests"
 	@echo "make test-nojit   cases and random rounds with the JIT off"
 	@echo "make test-slow    the tests that take long"
+	@echo "make test-rllib   RLlib's environment and recipe, in a virtual environment of their own"
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
 	@echo "make bench        decisions a second, every way of playing"
 	@echo "make bench-peers  the same beside other environments, alternately in one run"
@@ -43,6 +45,14 @@ test: $(STAMP)
 test-slow: $(STAMP)
 	@echo "Running the slow tests: expect an hour or more."
 	$(PYTEST) -m slow
+
+# RLlib wants another gymnasium, so it has an environment of its own.
+$(RLLIB)/setup-done: pyproject.toml constraints-rllib.txt
+	@bash tools/setup.sh "$(RLLIB)" rllib,dev constraints-rllib.txt
+	@touch "$@"
+
+test-rllib: $(RLLIB)/setup-done
+	$(RLLIB)/bin/python -m pytest -m "slow or not slow" tests/test_rllib.py
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -77,4 +87,4 @@ clean:
 	find scopa_env agents train tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf "$(VENV)"
+	rm -rf "$(VENV)" "$(RLLIB)"

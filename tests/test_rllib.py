@@ -1,6 +1,14 @@
-"""RLlib's multi-agent environment: the game of the PettingZoo environment, in RLlib's form."""
+"""RLlib: its multi-agent environment is the game of the PettingZoo environment; the recipe on a local Ray."""
 
 from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,3 +65,154 @@ def test_what_it_refuses() -> None:
         env.step({other: 0})
     with pytest.raises(scopa_env.IllegalAction):
         env.step({agent: int(np.flatnonzero(seen[agent]["action_mask"] == 0)[0])})
+
+
+# the recipe: Ray takes half a minute to start
+
+
+def recipe_settings(out: Path, **more: Any) -> Any:
+    from scopa_train.rllib import RllibSettings
+
+    tiny: dict[str, Any] = {
+        "steps": 1500,
+        "runners": 0,
+        "envs": 4,
+        "past": 2,
+        "snapshots": 3,
+        "train_batch": 500,
+        "batch_size": 64,
+        "hidden": (16,),
+        "evaluations": 3,
+        "eval_deals": 10,
+        "final_deals": 10,
+    }
+    return RllibSettings(**{**tiny, "out": out, **more})
+
+
+def recipe_command(out: Path, *more: str) -> list[str]:
+    words = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in recipe_settings(out).plain().items()
+        if name
+        in (
+            "steps",
+            "runners",
+            "envs",
+            "past",
+            "snapshots",
+            "train_batch",
+            "batch_size",
+            "evaluations",
+            "eval_deals",
+            "final_deals",
+        )
+    ]
+    return [sys.executable, "-m", "scopa_train.cli", "train", "rllib", *words, "--hidden=16", "--out", str(out), *more]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["scopa", "scopone"])
+def test_the_learner_learns_past_selves_do_not_and_the_export_is_the_policy(rules: str, tmp_path: Path) -> None:
+    import ray
+    import torch
+    from ray.rllib.core.columns import Columns
+
+    from scopa_train.checkpoint import load_checkpoint, save_checkpoint
+    from scopa_train.rllib import MAIN, RankEnv, Rllib, past_self, start_ray
+
+    settings = recipe_settings(tmp_path, rules=rules)
+    start_ray(settings)
+    try:
+        learner = Rllib(settings)
+        begun = learner.weights()
+        learner.train()
+        assert learner.steps >= 500
+        learnt = learner.weights()
+        assert not same(learnt[MAIN], begun[MAIN])
+        assert same(learnt[past_self(0)], begun[past_self(0)])
+        learner.snapshot()
+        taken = learner.weights()
+        assert same(taken[past_self(0)], learnt[MAIN])
+        assert same(taken[past_self(1)], begun[past_self(1)])
+        playing = learner.algorithm.env_runner_group.local_env_runner.module
+        assert all(np.array_equal(value, taken[past_self(0)][name]) for name, value in acting(playing, past_self(0)))
+
+        env = RankEnv(settings.env_config())
+        seen, _ = env.reset(seed=3)
+        ((agent, found),) = seen.items()
+        batch = {Columns.OBS: {name: torch.from_numpy(value[None].copy()) for name, value in found.items()}}
+        theirs = playing[MAIN].forward_inference(batch)[Columns.ACTION_DIST_INPUTS][0].numpy()
+        ours = learner.policy().logits(env.game_env.observe(agent)["observation"][None])[0]
+        legal = found["action_mask"] == 1
+        assert 1 < legal.sum() < 81
+        assert np.allclose(ours[legal], theirs[legal], atol=1e-4)
+        assert np.all(theirs[~legal] < -1e30)
+
+        save_checkpoint(tmp_path / "state.safetensors", learner.state())
+        other = Rllib(settings)
+        other.load(load_checkpoint(tmp_path / "state.safetensors"))
+        assert (other.steps, other.taken) == (learner.steps, 1)
+        assert all(same(one, taken[name]) for name, one in other.weights().items())
+        optimizer = other.state()["optimizer"][f"{MAIN}_default_optimizer"]["state"]
+        assert all(entry["step"] > 0 for entry in optimizer.values())
+        other.train()  # the optimiser goes on
+    finally:
+        ray.shutdown()
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    assert a.keys() == b.keys()
+    return all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def acting(module: Any, name: str) -> list[tuple[str, Any]]:
+    """Return the weights of a policy where games are played."""
+    return [(key, value.numpy()) for key, value in module[name].state_dict().items() if key.startswith("pi.")]
+
+
+@pytest.mark.slow
+def test_who_sits_where() -> None:
+    from types import SimpleNamespace
+
+    from scopa_train.rllib import MAIN, Seating
+
+    seating = Seating(recipe_settings(Path("unused"), rules="scopone", self_play=0.5, past=3))
+    tables = []
+    for number in range(400):
+        episode = SimpleNamespace(id_=str(number))
+        tables.append([seating(f"player_{seat}", episode) for seat in range(4)])
+        assert tables[-1] == [seating(f"player_{seat}", episode) for seat in range(4)]
+    assert all(table[0] == table[2] and table[1] == table[3] for table in tables)  # partners
+    assert all(MAIN in table for table in tables)
+    alone = sum(set(table) == {MAIN} for table in tables)
+    assert 150 < alone < 250
+    assert {name for table in tables for name in table} == {MAIN, "past_0", "past_1", "past_2"}
+    first = sum(table[0] == MAIN and table[1] != MAIN for table in tables)
+    assert 0.3 < first / (400 - alone) < 0.7
+
+
+@pytest.mark.slow
+def test_a_killed_run_on_a_local_ray_goes_on(tmp_path: Path) -> None:
+    environment = {**os.environ, "SCOPA_ENV_QUIET": "1"}
+    process = subprocess.Popen(
+        recipe_command(tmp_path), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 300
+    while not (tmp_path / "checkpoint.safetensors").exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert not (tmp_path / "result.json").exists()
+    words = [sys.executable, "-m", "scopa_train.cli", "train", "rllib", "--resume", "--out", str(tmp_path)]
+    resumed = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "points a round" in resumed.stdout
+    card = json.loads((tmp_path / "network.json").read_text())
+    assert card["plays"] >= 1500
+    points = json.loads((tmp_path / "curve.json").read_text())["curves"]["greedy"]
+    assert [point["plays"] for point in points] == sorted({point["plays"] for point in points})
+    assert len(points) == 3
+    game = scopa_env.Game("scopa", seed=1)
+    agent = scopa_env.make_agent(f"learned:{tmp_path / 'network.safetensors'}")
+    assert agent.act(game.view(game.seat)) in game.legal_moves

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Create the virtual environment $1 and install this checkout into it with everything that training and tests need.
+# Create the virtual environment $1 and install this checkout into it with everything that training and tests need:
+# the extras $2 with the versions of $3.
 # PYTHON=/path/to/python chooses the interpreter; pip's own settings (PIP_INDEX_URL, ...) apply.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 venv=${1:-.venv}
+extras=${2:-train,dev}
+constraints=${3:-constraints.txt}
 
 usable() { # can it run, is it new enough, can it make a virtual environment?
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || return 1
@@ -38,5 +41,5 @@ echo "The first time this downloads 0.5 to 4 GB, most of it PyTorch: on Linux pi
 if ! usable "$venv/bin/python"; then
     "$python" -m venv --clear "$venv"
 fi
-"$venv/bin/python" -m pip install -e '.[train,dev]' -c constraints.txt
+"$venv/bin/python" -m pip install -e ".[$extras]" -c "$constraints"
 echo "Set-up is complete."

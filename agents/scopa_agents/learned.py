@@ -12,7 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from scopa_agents.network.agent import NetworkAgent
+from scopa_agents.base import Actions, ArrayAgent
+from scopa_agents.network.agent import Judged, NetworkAgent
 from scopa_agents.network.files import ModelError, read_model
 from scopa_agents.network.ismcts import NetworkIsmctsAgent
 from scopa_agents.network.network import FORMAT as MOVES
@@ -20,7 +21,12 @@ from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.pimc import NetworkPimcAgent
 from scopa_agents.network.policy import FORMAT as POLICY
 from scopa_agents.network.policy import Policy, PolicyAgent
+from scopa_env.engine.state import Records
+from scopa_env.game import View
+from scopa_env.rules import Rules
 
+GENERALIST = "generalist"
+"""The shipped network for rules that have none of their own."""
 _KINDS: dict[str, Any] = {POLICY: Policy, MOVES: MoveNetwork}
 _SEARCH = {"pimc": NetworkPimcAgent, "ismcts": NetworkIsmctsAgent}
 _FOLDER = resources.files("scopa_agents") / "models"
@@ -61,11 +67,63 @@ def _load(path: str, changed: int) -> Policy | MoveNetwork:
     return model
 
 
+def model_for(rules: Rules) -> str:
+    """Return the name of the shipped network for these rules: one that was trained on them alone, or the generalist.
+
+    Raises:
+        ModelError: there is none.
+    """
+    shipped = shipped_models()
+    for name in shipped:
+        if load_model(name).rules == (rules,):
+            return name
+    if GENERALIST not in shipped:
+        raise ModelError(f"agent 'learned': no network for {rules}; shipped are {', '.join(shipped) or 'none'}")
+    return GENERALIST
+
+
+class ShippedAgent(ArrayAgent):
+    """Plays by the shipped network for the rules of the game in hand (`model_for`)."""
+
+    name = "learned"
+
+    def __init__(self) -> None:
+        self._agents: dict[Rules, NetworkAgent] = {}
+
+    def agent_for(self, rules: Rules) -> NetworkAgent:
+        """Return the agent of the network for these rules.
+
+        Raises:
+            ModelError: there is none.
+        """
+        if rules not in self._agents:
+            model = load_model(model_for(rules))
+            assert isinstance(model, MoveNetwork)
+            self._agents[rules] = NetworkAgent(model, self.name)
+        return self._agents[rules]
+
+    def check_rules(self, rules: Rules) -> None:
+        """Warn if the network was not trained on these rules."""
+        self.agent_for(rules).check_rules(rules)
+
+    def seed(self, seed: int | None) -> None:
+        """Do nothing: the agent is deterministic, and need not be made again to be seeded."""
+
+    def judge(self, view: View) -> list[Judged]:
+        """Return what the network says of each legal move (see `NetworkAgent.judge`)."""
+        return self.agent_for(view.rules).judge(view)
+
+    def act_batch(self, rules: Rules, views: Records) -> Actions:
+        """Return the next action of the best move in each game, int64[N]."""
+        return self.agent_for(rules).act_batch(rules, views)
+
+
 def learned_agent(settings: str = "", *, seed: int | None = None) -> Any:
     """Return the agent of a network.
 
     Args:
-        settings: ``scopa``, ``PATH``, ``scopa+pimc:100``, ``PATH+ismcts:20ms``.
+        settings: ``scopa``, ``PATH``, ``scopa+pimc:100``, ``PATH+ismcts:20ms``; empty: the shipped network for
+            the rules of the game.
         seed: seed of a search; a network alone is deterministic.
 
     Raises:
@@ -75,9 +133,11 @@ def learned_agent(settings: str = "", *, seed: int | None = None) -> Any:
     found = re.fullmatch(rf"(.*?)(?:\+({'|'.join(_SEARCH)})(?::(.*))?)?", settings, re.DOTALL)
     assert found is not None
     name, search, of_search = found[1], found[2], found[3]
+    if not settings:
+        return ShippedAgent()
     if not name:
         raise ModelError(
-            "agent 'learned': give a name or the path of a model file, learned:NAME; shipped are "
+            f"agent 'learned:{settings}': give a network, learned:NAME+{search}; shipped are "
             + (", ".join(shipped_models()) or "none")
         )
     model = load_model(name)

@@ -38,7 +38,8 @@ app.command(
 app.command("scopa_train.exploit:exploit_command", name="exploit", help="Train a best responder to an agent.")
 train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
 train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: learn from the results of rounds.")
-train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against random and greedy.")
+train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against a pool of agents and past selves.")
+train.command("scopa_train.rllib:train_rllib", name="rllib", help="PPO of RLlib on Ray, self-play.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
 bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")
 bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
@@ -81,9 +82,10 @@ def main() -> None:
     except ImportError as error:
         cause = error.__cause__ or error
         missing = getattr(cause, "name", None) or str(cause)
+        extra = "rllib" if missing.partition(".")[0] == "ray" else "train"
         fail(
-            f"{missing} is not installed; this command needs the extra 'train': pip install 'scopa-env[train]', in a"
-            " checkout pip install '.[train]'"
+            f"{missing} is not installed; this command needs the extra {extra!r}: pip install 'scopa-env[{extra}]', in"
+            f" a checkout pip install '.[{extra}]'"
         )
     except (ValueError, OSError) as error:
         if os.environ.get("SCOPA_DEBUG"):
