@@ -233,9 +233,9 @@ class Rllib:
         if optimizer:
             state["optimizer"] = dict(optimizer)
         self.algorithm.learner_group.set_state({"learner": state})
-        self.algorithm.env_runner_group.sync_weights(
-            from_worker_or_learner_group=self.algorithm.learner_group, policies=list(weights), inference_only=True
-        )
+        # `sync_weights` would do nothing: the number of learner updates, by which runners know new weights, is the same
+        playing = {"rl_module": dict(weights)}
+        self.algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.set_state(playing))
 
     def policy(self) -> Policy:
         """Return the network of the learner for numpy."""
