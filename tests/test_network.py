@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import pickle
 import random
 from collections.abc import Iterable
@@ -14,10 +15,11 @@ import numpy as np
 import pytest
 
 from helpers import ALL_PRESETS, VARIANTS
+from scopa_agents import learned
 from scopa_agents.arena import duel
-from scopa_agents.learned import load_model
+from scopa_agents.learned import load_model, shipped_models
 from scopa_agents.network.agent import TEMPERATURE, NetworkAgent
-from scopa_agents.network.features import LATE, NUM_FEATURES, NUM_WORDS, PIECES, pack_position
+from scopa_agents.network.features import FEATURES, LATE, NUM_FEATURES, NUM_WORDS, PIECES, pack_position
 from scopa_agents.network.files import ModelError
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.solve import Solver
@@ -466,3 +468,51 @@ def test_a_network_that_knows_nothing_loses_to_the_same_in_search(tmp_path: Path
     file = tmp_path / "network.safetensors"
     MoveNetwork(MoveNetwork.zeros((4,)).layers, (Rules.parse("scopa"),)).save(file)
     assert duel(f"learned:{file}+pimc:30,horizon=0", f"learned:{file}", "scopa", 40, seed=1).low > 0
+
+
+# shipped networks
+
+
+def test_shipped_networks_are_small_and_have_cards() -> None:
+    for name, path in shipped_models().items():
+        network, card = load_model(name), json.loads(path.with_suffix(".json").read_text("utf-8"))
+        assert isinstance(network, MoveNetwork)
+        assert path.stat().st_size <= 4_000_000
+        assert [str(rules) for rules in network.rules] == [str(Rules.parse(text)) for text in card["rules"]]
+        assert card["features"] == FEATURES
+        assert card["command"].startswith("scopa train exit ")
+        assert "/tmp" not in card["command"]
+        assert len(card["commit"]) == 40
+        assert {row["against"] for row in card["arena"]} >= {"greedy", "expert"}
+        for rules in network.rules:
+            agent = make_agent(f"learned:{name}", 1, rules)  # a warning would be an error
+            assert duel(agent, "random", rules, 10, seed=1).margin > 0
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of shipped networks, empty."""
+    monkeypatch.setattr(learned, "_FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_learned_alone_plays_by_the_network_for_the_rules(shelf: Path) -> None:
+    with pytest.raises(ModelError, match="no network for scopa; shipped are none"):
+        make_agent("learned", 1, Rules.preset("scopa"))
+    random_network(1, rules=("scopa",)).save(shelf / "scopa.safetensors")
+    with pytest.raises(ModelError, match="no network for escoba; shipped are scopa"):
+        make_agent("learned", 1, Rules.preset("escoba"))
+    random_network(2, rules=("scopa", "escoba", "scopone")).save(shelf / "generalist.safetensors")
+    agent = make_agent("learned", 1, Rules.preset("scopa"))
+    assert agent.name == "learned"
+    for text, name in (("scopa", "scopa"), ("escoba", "generalist"), ("scopone", "generalist")):
+        named = make_agent(f"learned:{name}")
+        for game in positions(text, 5):
+            view = game.view(game.seat)
+            assert agent.act(view) == named.act(view)
+            assert agent.judge(view) == named.judge(view)  # type: ignore[attr-defined]
+    with pytest.warns(UserWarning, match="'learned' was trained on scopa, escoba, scopone and plays german"):
+        make_agent("learned", 1, Rules.preset("german"))
+    pickle.loads(pickle.dumps(agent)).act(view)
+    with pytest.raises(ModelError, match=r"give a network, learned:NAME\+pimc; shipped are generalist, scopa"):
+        make_agent("learned:+pimc:10")

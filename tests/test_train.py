@@ -37,7 +37,7 @@ from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module  # noqa: E402
 from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
-from scopa_train.run import RunSettings  # noqa: E402
+from scopa_train.run import RunSettings, without_place  # noqa: E402
 
 EVALUATION: dict[str, Any] = {"evaluations": 2, "eval_deals": 10, "final_deals": 10, "threads": 1}
 PPO: dict[str, Any] = {**EVALUATION, "steps": 1000, "num_envs": 4, "num_steps": 64, "batch_size": 64, "hidden": (16,)}
@@ -208,6 +208,11 @@ def test_presets_are_settings(recipe: str) -> None:
             assert isinstance(settings, RunSettings)
     with pytest.raises(ValueError, match=r"preset='scopa/slow': allowed are .*scopa/quick"):
         load_preset(recipe, "scopa/slow")
+
+
+def test_a_card_names_the_command_without_the_place_of_the_results() -> None:
+    words = ["train", "exit", "--out", "runs/x", "--steps", "3", "--out=y", "scopa/quick", "--out"]
+    assert without_place(words) == ["train", "exit", "--steps", "3", "scopa/quick"]
 
 
 # labels and regression

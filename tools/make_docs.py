@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import scopa_env
+from scopa_agents.learned import shipped_models
 from scopa_agents.network.features import FEATURES, NUM_FEATURES
 from scopa_agents.network.features import PIECES as MOVE_PIECES
+from scopa_agents.network.network import MoveNetwork
 from scopa_env import PRESETS, Rules
 from scopa_env.case_types import TYPES
 from scopa_env.observation import RULE_BITS, VERSION, observation_size, observation_table
@@ -85,6 +88,47 @@ def features_page() -> str:
         "[training.md](training.md).",
         piece_table(MOVE_PIECES),
     ]
+    return "\n\n".join(parts) + "\n"
+
+
+def models_page() -> str:
+    """Return the page of the shipped networks, generated from their cards."""
+    parts = [
+        "# Shipped networks",
+        "`learned:NAME` plays by one of these networks, `learned` by the one for the rules of the game; how they were "
+        "made and how to make others: [training.md](training.md). Margins are points a round on duplicate deals, with "
+        "95 % intervals, without search. Generated from the cards in `scopa_agents/models` by "
+        "`python tools/make_docs.py`.",
+    ]
+    for name, path in shipped_models().items():
+        card = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        network = MoveNetwork.load(path)
+        layers = {"": network.layers, ", for the last plays ": network.late or ()}
+        widths = "".join(
+            f"{what}{'-'.join(str(len(bias)) for _, bias in some)}" for what, some in layers.items() if some
+        )
+        specs = [
+            ("trained on", ", ".join(f"`{one}`" for one in card["rules"])),
+            ("command", f"`{card['command']}`"),
+            ("commit", f"`{card['commit'][:7]}`"),
+            ("took", f"{card['seconds'] / 60:.0f} minutes ({card['machine']}), evaluation included"),
+            ("labelled decisions", f"{card['labelled decisions']:,}"),
+            ("features", f"`{card['features']}` ([features.md](features.md))"),
+            ("layers", f"{widths}, weights of 16 bits, {path.stat().st_size / 1e6:.1f} MB"),
+        ]
+        rows = ["| rules | against | deals, seed | margin | 95 % interval |", "|---|---|---|---|---|"]
+        for row in card["arena"]:
+            low, high = row["interval"]
+            deals = f"{row['deals']:,}, {row['seed']}"
+            rows.append(
+                f"| `{row['rules']}` | {row['against']} | {deals} | {row['margin']:+.3f} | {low:+.3f} .. {high:+.3f} |"
+            )
+        parts += [
+            f"## {name}",
+            "\n".join(["| | |", "|---|---|", *(f"| {what} | {value} |" for what, value in specs)]),
+            "\n".join(rows),
+            f"![The learning curve of {name}](images/curve_{name}.png)",
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -174,6 +218,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "observation.md": observation_page(),
         ROOT / "docs" / "features.md": features_page(),
         ROOT / "docs" / "cases.md": cases_page(),
+        ROOT / "docs" / "models.md": models_page(),
         readme: readme_with_table(readme.read_text("utf-8")),
     }
 

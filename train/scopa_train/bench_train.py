@@ -26,10 +26,16 @@ Model = Callable[[PPOSettings, VecEnv], MaskablePPO]
 
 
 class Timed(VecEnvWrapper):
-    """Adds up the CPU time that the environments take."""
+    """Adds up the time that the environments take.
 
-    def __init__(self, venv: VecEnv) -> None:
+    Args:
+        venv: the environments.
+        clock: what is read before and after.
+    """
+
+    def __init__(self, venv: VecEnv, clock: Callable[[], float] = time.process_time) -> None:
         super().__init__(venv)
+        self.clock = clock
         self.seconds = 0.0
 
     def reset(self) -> Any:
@@ -38,16 +44,16 @@ class Timed(VecEnvWrapper):
 
     def step_wait(self) -> Any:
         """Step."""
-        begin = time.process_time()
+        begin = self.clock()
         result = self.venv.step_wait()
-        self.seconds += time.process_time() - begin
+        self.seconds += self.clock() - begin
         return result
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **more: Any) -> list[Any]:
         """Call a method of the environments, such as that for the masks."""
-        begin = time.process_time()
+        begin = self.clock()
         result = self.venv.env_method(method_name, *arguments, indices=indices, **more)
-        self.seconds += time.process_time() - begin
+        self.seconds += self.clock() - begin
         return result
 
 

@@ -41,6 +41,7 @@ train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: l
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against a pool of agents and past selves.")
 train.command("scopa_train.rllib:train_rllib", name="rllib", help="PPO of RLlib on Ray, self-play.")
 bench.command("scopa_train.bench_train:bench_train", name="train", help="Decisions a second of MaskablePPO.")
+bench.command("scopa_train.bench_recipes:bench_recipes", name="recipes", help="Where a recipe's time goes.")
 bench.command("scopa_train.bench_search:bench_search", name="search", help="Iterations a second, time limits kept.")
 bench.command("scopa_train.start:bench_start", name="start", help="First-use cost: import, cold and warm first step.")
 

@@ -239,10 +239,19 @@ def row_of(result: Pairing, seed: int) -> dict[str, Any]:
 
 
 def command_line() -> str | None:
-    """Return the command that runs, as it was given; None if it is not `scopa`."""
+    """Return the command that runs, without the place of its results; None if it is not `scopa`."""
     if Path(sys.argv[0]).name != "scopa":
         return None
-    return shlex.join(["scopa", *sys.argv[1:]])
+    return shlex.join(["scopa", *without_place(sys.argv[1:])])
+
+
+def without_place(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line without --out and its value."""
+    kept: list[str] = []
+    for k, word in enumerate(words):
+        if word != "--out" and not word.startswith("--out=") and (k == 0 or words[k - 1] != "--out"):
+            kept.append(word)
+    return kept
 
 
 def machine() -> str:

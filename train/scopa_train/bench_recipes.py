@@ -1,0 +1,170 @@
+"""`scopa bench recipes`: how fast each recipe trains, and where its time goes.
+
+One update of each recipe's preset, wall time, on as many threads as the preset says.  Three parts:
+
+env: playing by the rules.  Where games run inside the compiled loops of the recipe it cannot be timed from outside: it
+is the number of plays times what the engine alone takes for one, measured in the same run.
+inference: the rest of the time in which games are played: features, network, drawing of worlds.
+learning: gradient steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+
+from scopa_agents.arena_table import Bar, progress_bar
+from scopa_env.files import check_folder
+from scopa_env.rules import Rules
+from scopa_train.bench import engine_alone, rate
+from scopa_train.bench_train import Timed
+from scopa_train.dmc import DMC, DMCSettings
+from scopa_train.exit import Exit, ExitSettings
+from scopa_train.ppo import Pool, PPOSettings, export, make_env, make_model
+from scopa_train.presets import load_preset
+from scopa_train.report import write_json
+
+
+@dataclass(frozen=True)
+class Share:
+    """What an update of a recipe takes.
+
+    Attributes:
+        recipe: its name.
+        frames: decisions that are learnt from.
+        env: seconds of the rules.
+        inference: seconds of the rest of playing.
+        learning: seconds of gradient steps.
+    """
+
+    recipe: str
+    frames: int
+    env: float
+    inference: float
+    learning: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in all."""
+        return self.env + self.inference + self.learning
+
+
+def seconds_of_a_play(rules: str) -> float:
+    """Return what the engine alone takes for a play on one core, with the legal moves of the next."""
+    work = engine_alone(rules, rounds=False)
+    work()
+    return 1 / rate(work, 0.5, time.perf_counter)
+
+
+def measure_exit(settings: ExitSettings, bar: Bar) -> Share:
+    """Measure the labels and the learning of an iteration after the first."""
+    small = 20
+    settings = replace(settings, decisions=settings.decisions // small, late_decisions=settings.late_decisions // small)
+    learner = Exit(settings)
+    learner.iteration = 1
+    learner.label(bar)  # compiled
+    begin = time.perf_counter()
+    labels = learner.label(bar)
+    playing = time.perf_counter() - begin
+    learner.keep(labels)
+    learning = 0.0
+    for one in learner.learners().values():
+        steps, one.steps, one.first_steps = one.steps, 5, 5
+        one.learn(learner.rng, bar)
+        one.steps = max(steps // small, 5)
+        begin = time.perf_counter()
+        one.learn(learner.rng, bar)
+        learning += (time.perf_counter() - begin) * (steps / small) / one.steps
+    seats = Rules.parse(settings.rules[0]).players
+    plays = len(labels.values) * (1 + settings.worlds * seats * settings.horizon)
+    env = plays * seconds_of_a_play(settings.rules[0]) / settings.threads
+    return Share("exit", len(labels), env, playing - env, learning)
+
+
+def measure_dmc(settings: DMCSettings, bar: Bar) -> Share:
+    """Measure an update."""
+    learner = DMC(settings)
+    learner.learn(learner.actors())
+    begin = time.perf_counter()
+    played = learner.actors()
+    playing = time.perf_counter() - begin
+    learner.learn(played)
+    learning = time.perf_counter() - begin - playing
+    hand = Rules.parse(settings.rules).hand_size
+    plays = 2 * len(played) * hand / (hand - 1)  # once in the game, once for the features
+    env = plays * seconds_of_a_play(settings.rules) / settings.threads
+    return Share("dmc", len(played), env, playing - env, learning)
+
+
+def measure_ppo(settings: PPOSettings, bar: Bar) -> Share:
+    """Measure an update against the pool as it is at the start; the environments are timed from outside."""
+    pool = Pool(settings)
+    timed = Timed(make_env(settings, pool), time.perf_counter)
+    model = make_model(settings, timed)
+    pool.seat(np.random.default_rng(settings.seed), export(model, settings))
+    each = settings.num_envs * settings.num_steps
+    model.learn(each)
+    learning = 0.0
+    learn: Callable[[], None] = model.train
+
+    def train() -> None:
+        nonlocal learning
+        begin = time.perf_counter()
+        learn()
+        learning += time.perf_counter() - begin
+
+    model.train = train  # type: ignore[method-assign]
+    timed.seconds = 0.0
+    begin = time.perf_counter()
+    model.learn(each)
+    seconds = time.perf_counter() - begin
+    return Share("ppo", each, timed.seconds, seconds - timed.seconds - learning, learning)
+
+
+MEASURES: dict[str, tuple[Any, Any]] = {
+    "exit": (ExitSettings, measure_exit),
+    "dmc": (DMCSettings, measure_dmc),
+    "ppo": (PPOSettings, measure_ppo),
+}
+
+
+def bench_recipes(
+    game: str = "scopa",
+    /,
+    *,
+    json_file: Annotated[Path | None, Parameter(name="--json")] = None,
+) -> None:
+    """Measure an update of each recipe's preset GAME/full: decisions a second, and where the time goes.
+
+    Args:
+        game: game of the presets.
+        json_file: write the figures to this file.
+    """
+    if json_file is not None:
+        check_folder(json_file)
+    found = []
+    with progress_bar("recipes", len(MEASURES), "recipes") as bar, TemporaryDirectory() as folder:
+        for name, (kind, measure) in MEASURES.items():
+            settings = kind(**{**load_preset(name, f"{game}/full"), "out": Path(folder)})
+            torch.set_num_threads(settings.threads)
+            found.append(measure(settings, bar))
+            bar.advance_to(len(found))
+    table = Table("recipe", title=f"{game}, presets full", box=None, title_justify="left")
+    for column in ("decisions a second", "env %", "inference %", "learning %"):
+        table.add_column(column, justify="right")
+    for share in found:
+        parts = [f"{100 * part / share.seconds:.1f}" for part in (share.env, share.inference, share.learning)]
+        table.add_row(share.recipe, f"{share.frames / share.seconds:,.0f}", *parts)
+    Console().print(table)
+    if json_file is not None:
+        write_json(json_file, {"game": game, "recipes": [{**vars(share)} for share in found]})
