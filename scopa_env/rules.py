@@ -256,6 +256,15 @@ FIELD_NAMES: tuple[str, ...] = tuple(item.name for item in dataclasses.fields(Ru
 """The fields that are rules."""
 
 
+MATCH_FIELDS = ("target", "target_tie", "sets_to_win")
+"""The fields that decide when a match is over, and change nothing in a round."""
+
+
+def same_rounds(a: Rules, b: Rules) -> bool:
+    """Say whether a round is the same under both: whether they differ in `MATCH_FIELDS` at most."""
+    return all(getattr(a, name) == getattr(b, name) for name in FIELD_NAMES if name not in MATCH_FIELDS)
+
+
 def check_seat(name: str, seat: object, rules: Rules) -> int:
     """Return `seat` as an int, or raise a ValueError that names it."""
     if isinstance(seat, bool) or not hasattr(seat, "__index__") or not 0 <= operator.index(seat) < rules.players:

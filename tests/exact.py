@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from functools import cache
 
 from scopa_env import Game, Move, View
 from scopa_env.cards import cards_text
@@ -78,13 +77,16 @@ def played(game: Game, move: Move) -> Game:
 
 def value_against_random(act: Callable[[View], Move], seat: int, dealer: int) -> float:
     """Return what a deterministic agent wins against an opponent that plays uniformly at random."""
-    answer = cache(lambda text: act(View.from_text(text, seat)))
+    answers: dict[str, Move] = {}
 
     def value(game: Game) -> float:
         if game.round_over:
             return margin(game, seat)
         if game.seat == seat:
-            return value(played(game, answer(game.view(seat).text())))
+            known = information(game, seat)
+            if known not in answers:
+                answers[known] = act(game.view(seat))
+            return value(played(game, answers[known]))
         return sum(value(played(game, move)) for move in game.legal_moves) / len(game.legal_moves)
 
     values = [value(game) for game in deals(dealer)]

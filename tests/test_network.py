@@ -165,6 +165,20 @@ def _captures(rules: Rules, records: np.ndarray[Any, Any], card: int, table: int
     return [move.mask for move in Game.from_records(rules, trial).legal_moves if move.captured]
 
 
+def _tables_after(rules: Rules, records: np.ndarray[Any, Any], card: int) -> list[int]:
+    """Return what can lie on the table after a card is played, by playing it; laid only if it cannot capture."""
+    masks = _captures(rules, records, card, int(records["table"][0])) or [0]
+    found = []
+    for mask in masks:
+        trial = copy_of(records)
+        trial["hands"] = 0
+        trial["hidden"] = 0
+        trial["hands"][0][int(trial["seat"][0])] = 1 << card
+        play_undealt(rules.record[0], trial[0], card, np.uint64(mask))
+        found.append(int(trial["table"][0]))
+    return found
+
+
 def _is_single_ace(table: int) -> bool:
     return table.bit_count() == 1 and bool(table & _mask_of(range(0, 40, 10)))
 
@@ -203,8 +217,7 @@ def test_what_can_be_taken_now_and_after_one_more_card(text: str) -> None:
         for name, first, then in (("hand_answers", groups[1], groups[0]), ("unseen_answers", *groups)):
             expected = np.zeros((5, 10), bool)
             for card in first:
-                masks = _captures(rules, records, card, table)
-                for left in [table & ~mask for mask in masks] or [table | 1 << card]:
+                for left in _tables_after(rules, records, card):
                     for answer in then:
                         for mask in _captures(rules, records, answer, left):
                             by_ace = rules.ace == "takes_all" and value_of(answer) == 1 and not _is_single_ace(left)

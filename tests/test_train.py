@@ -23,6 +23,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.learned import load_model  # noqa: E402
+from scopa_agents.network.features import NUM_FEATURES  # noqa: E402
 from scopa_agents.network.network import MoveNetwork  # noqa: E402
 from scopa_agents.network.policy import Policy, observe_batch  # noqa: E402
 from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
@@ -31,13 +32,14 @@ from scopa_agents.solve import Solver  # noqa: E402
 from scopa_env import AgentError, Game, Rules, ScopaEnv, make_agent  # noqa: E402
 from scopa_env.cards import value_of  # noqa: E402
 from scopa_env.engine.state import GAME  # noqa: E402
+from scopa_env.packing import unpack  # noqa: E402
 from scopa_train import dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module  # noqa: E402
 from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
-from scopa_train.run import RunSettings, without_place  # noqa: E402
+from scopa_train.run import Run, RunSettings, without_place  # noqa: E402
 
 EVALUATION: dict[str, Any] = {"evaluations": 2, "eval_deals": 10, "final_deals": 10, "threads": 1}
 PPO: dict[str, Any] = {**EVALUATION, "steps": 1000, "num_envs": 4, "num_steps": 64, "batch_size": 64, "hidden": (16,)}
@@ -213,6 +215,24 @@ def test_presets_are_settings(recipe: str) -> None:
 def test_a_card_names_the_command_without_the_place_of_the_results() -> None:
     words = ["train", "exit", "--out", "runs/x", "--steps", "3", "--out=y", "scopa/quick", "--out"]
     assert without_place(words) == ["train", "exit", "--steps", "3", "scopa/quick"]
+
+
+def test_a_resumed_run_remembers_how_it_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = exit.ExitSettings(**{**EXIT, "out": tmp_path})
+
+    def at(command: str, commit: str) -> None:
+        monkeypatch.setattr("scopa_train.run.command_line", lambda: command)
+        monkeypatch.setattr("scopa_train.run.commit", lambda: commit)
+
+    at("scopa train exit scopa/full", "aaa")
+    Run(settings, "exit", ["scopa"], "decisions", resume=False).save({})
+    at("scopa train exit --resume", "aaa")
+    again = Run(settings, "exit", ["scopa"], "decisions", resume=True)
+    assert again.origin == {"command": "scopa train exit scopa/full", "commit": "aaa"}
+    at("scopa train exit --resume", "bbb")
+    again = Run(settings, "exit", ["scopa"], "decisions", resume=True)
+    again.save({})
+    assert again.origin == {"command": "scopa train exit scopa/full", "commit": "aaa", "resumed at": ["bbb"]}
 
 
 # labels and regression
@@ -470,3 +490,27 @@ def test_rank_features(text: str) -> None:
 def test_settings_that_are_not_allowed(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ppo.PPOSettings(**settings)
+
+
+def test_features_that_were_never_on_weigh_nothing() -> None:
+    """In other games they would add what the weights were before anything was learnt."""
+    labels = Labeller([Rules.parse("scopa")], Teacher(1, 0.2), 1, 1).label(200, 1, lambda count: None)
+    on = unpack(labels.words, NUM_FEATURES).any(axis=0)
+    assert 0 < on.sum() < NUM_FEATURES
+    torch.manual_seed(1)
+    fit = Fit(make_module((8,)), 1e-3, 4.0, 0.9, "float32")
+    before = fit.module.state_dict()["0.weight"].clone()
+    window = Window([labels])
+    for _ in range(40):
+        fit.step(*window.batch(64, np.random.default_rng(1)), 1.0)
+    seen = unpack(fit.seen[None], NUM_FEATURES)[0].astype(bool)
+    first = fit.weights()["0.weight"].numpy()
+    assert np.all(seen <= on)
+    assert not np.any(first[:, ~seen])
+    assert np.all(np.any(first[:, seen] != 0, axis=0))
+    assert np.all(before.numpy()[:, ~seen].any(axis=0))
+    other = Fit(make_module((8,)), 1e-3, 4.0, 0.9, "float32")
+    other.load(fit.state())
+    assert np.array_equal(other.seen, fit.seen)
+    with pytest.raises(CheckpointError, match="features are 'moves 0'; allowed is 'moves"):
+        other.load({**fit.state(), "features": "moves 0"})

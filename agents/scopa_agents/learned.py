@@ -23,7 +23,7 @@ from scopa_agents.network.policy import FORMAT as POLICY
 from scopa_agents.network.policy import Policy, PolicyAgent
 from scopa_env.engine.state import Records
 from scopa_env.game import View
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, same_rounds
 
 GENERALIST = "generalist"
 """The shipped network for rules that have none of their own."""
@@ -68,14 +68,15 @@ def _load(path: str, changed: int) -> Policy | MoveNetwork:
 
 
 def model_for(rules: Rules) -> str:
-    """Return the name of the shipped network for these rules: one that was trained on them alone, or the generalist.
+    """Return the name of the shipped network for these rules: one trained on their rounds alone, or the generalist.
 
     Raises:
         ModelError: there is none.
     """
     shipped = shipped_models()
     for name in shipped:
-        if load_model(name).rules == (rules,):
+        trained = load_model(name).rules
+        if isinstance(trained, tuple) and len(trained) == 1 and same_rounds(trained[0], rules):
             return name
     if GENERALIST not in shipped:
         raise ModelError(f"agent 'learned': no network for {rules}; shipped are {', '.join(shipped) or 'none'}")

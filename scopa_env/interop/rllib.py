@@ -7,7 +7,8 @@
 [('player_0', ['action_mask', 'observations'])]
 
 Observations have the keys and types that RLlib's `ActionMaskingTorchRLModule` asks for: ``"observations"``, float32[D],
-and ``"action_mask"``, float32[81].
+and ``"action_mask"``, float32[81].  RLlib's own check of environments plays illegal moves: switch it off by
+``config.environment(..., disable_env_checking=True)``.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ class ScopaMultiAgentEnv(MultiAgentEnv):
     Rewards go to all seats in the step in which they are earned; at the end every seat gets a last observation.
 
     Args:
-        config: arguments of `scopa_env.raw_env` (``rules``, ``episode``, ``reward`` ..) by name, and
-            ``reward_scale``, the factor of the rewards (1).
+        config: arguments of `scopa_env.raw_env` (``rules``, ``episode``, ``reward`` ..) by name, ``reward_scale``, the
+            factor of the rewards (1), and ``seed_once`` (True): only the first seed that `reset` is given counts,
+            together with the number of the process that RLlib names.  RLlib resets with the same seeds whenever it
+            collects whole episodes, and would play the same deals again and again.
 
     Raises:
         ValueError: an argument that is not allowed; the message names it.
@@ -43,6 +46,9 @@ class ScopaMultiAgentEnv(MultiAgentEnv):
         super().__init__()
         arguments = dict(config or {})
         self.reward_scale = float(arguments.pop("reward_scale", 1.0))
+        self.seed_once = bool(arguments.pop("seed_once", True))
+        self._worker = int(getattr(config, "worker_index", 0))
+        self._seeded = False
         if arguments.get("history"):
             raise ValueError("history=True: RLlib's masking module takes one vector of observations")
         self.game_env = raw_env(**arguments)
@@ -71,7 +77,11 @@ class ScopaMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Seen, dict[str, dict[str, Any]]]:
-        """Start a new episode; return what the agent to act observes, and no infos."""
+        """Start a new episode; return what the agent to act observes, and no infos (of seeds see the class)."""
+        if seed is not None and self.seed_once:
+            mixed = int(np.random.SeedSequence((seed, self._worker)).generate_state(1)[0])
+            seed = None if self._seeded else mixed
+            self._seeded = True
         self.game_env.reset(seed, options)
         self.agents = self.possible_agents[:]
         agent = self.game_env.agent_selection

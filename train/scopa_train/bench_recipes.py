@@ -1,11 +1,14 @@
-"""`scopa bench recipes`: how fast each recipe trains, and where its time goes.
+"""`scopa bench recipes`: how fast `exit`, `dmc` and `ppo` train, and where their time goes.
 
-One update of each recipe's preset, wall time, on as many threads as the preset says.  Three parts:
+One update of the preset, wall time, on as many threads as the preset says.  Three parts:
 
 env: playing by the rules.  Where games run inside the compiled loops of the recipe it cannot be timed from outside: it
-is the number of plays times what the engine alone takes for one, measured in the same run.
+is the number of plays, those tried for their features included, times what the engine alone takes for one, measured in
+the same run.  Of `ppo` it is what the vector environment takes, and so the opponents' decisions are in it.
 inference: the rest of the time in which games are played: features, network, drawing of worlds.
 learning: gradient steps.
+
+(`rllib` logs its own seconds, `seconds/play` and `seconds/learn`.)
 """
 
 from __future__ import annotations
@@ -59,6 +62,10 @@ class Share:
         return self.env + self.inference + self.learning
 
 
+MOVES = 3
+"""Legal moves of a decision, about; each is tried for its features."""
+
+
 def seconds_of_a_play(rules: str) -> float:
     """Return what the engine alone takes for a play on one core, with the legal moves of the next."""
     work = engine_alone(rules, rounds=False)
@@ -86,7 +93,8 @@ def measure_exit(settings: ExitSettings, bar: Bar) -> Share:
         one.learn(learner.rng, bar)
         learning += (time.perf_counter() - begin) * (steps / small) / one.steps
     seats = Rules.parse(settings.rules[0]).players
-    plays = len(labels.values) * (1 + settings.worlds * seats * settings.horizon)
+    moves = len(labels.values) / len(labels)  # of a decision with a choice: more than the mean of all
+    plays = len(labels.values) * (1 + settings.worlds * seats * settings.horizon * (1 + moves))
     env = plays * seconds_of_a_play(settings.rules[0]) / settings.threads
     return Share("exit", len(labels), env, playing - env, learning)
 
@@ -101,7 +109,7 @@ def measure_dmc(settings: DMCSettings, bar: Bar) -> Share:
     learner.learn(played)
     learning = time.perf_counter() - begin - playing
     hand = Rules.parse(settings.rules).hand_size
-    plays = 2 * len(played) * hand / (hand - 1)  # once in the game, once for the features
+    plays = len(played) * hand / max(hand - 1, 1) * (2 + MOVES)  # made, for the features of the row, tried
     env = plays * seconds_of_a_play(settings.rules) / settings.threads
     return Share("dmc", len(played), env, playing - env, learning)
 
@@ -153,12 +161,13 @@ def bench_recipes(
     if json_file is not None:
         check_folder(json_file)
     found = []
-    with progress_bar("recipes", len(MEASURES), "recipes") as bar, TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         for name, (kind, measure) in MEASURES.items():
             settings = kind(**{**load_preset(name, f"{game}/full"), "out": Path(folder)})
             torch.set_num_threads(settings.threads)
-            found.append(measure(settings, bar))
-            bar.advance_to(len(found))
+            with progress_bar(name, 1, "measurements") as bar:
+                found.append(measure(settings, bar))
+                bar.advance_to(1)
     table = Table("recipe", title=f"{game}, presets full", box=None, title_justify="left")
     for column in ("decisions a second", "env %", "inference %", "learning %"):
         table.add_column(column, justify="right")

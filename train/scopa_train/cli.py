@@ -83,10 +83,11 @@ def main() -> None:
     except ImportError as error:
         cause = error.__cause__ or error
         missing = getattr(cause, "name", None) or str(cause)
-        extra = "rllib" if missing.partition(".")[0] == "ray" else "train"
+        extra = "rllib" if sys.argv[1:3] == ["train", "rllib"] else "train"
+        where = " (in an environment of its own: docs/training.md)" if extra == "rllib" else ""
         fail(
-            f"{missing} is not installed; this command needs the extra {extra!r}: pip install 'scopa-env[{extra}]', in"
-            f" a checkout pip install '.[{extra}]'"
+            f"{missing} is not installed; this command needs the extra {extra!r}{where}: pip install"
+            f" 'scopa-env[{extra}]', in a checkout pip install '.[{extra}]'"
         )
     except (ValueError, OSError) as error:
         if os.environ.get("SCOPA_DEBUG"):

@@ -71,13 +71,10 @@ class DMCSettings(RunSettings):
         self.at_least(1, "steps", "update", "batch")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
-        for name in ("epsilon", "decay"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from 0 to 1")
+        self.between(0, 1, "epsilon", "decay")
         if not self.epochs > 0 or not self.learning_rate > 0:
             raise ValueError(f"epochs={self.epochs}, learning_rate={self.learning_rate}: allowed are numbers above 0")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
+        self.check_widths("hidden")
 
 
 MOST_PLAYS = 40
@@ -197,7 +194,7 @@ def train(settings: DMCSettings, resume: bool = False) -> tuple[MoveNetwork, lis
     with progress_bar("training", settings.steps, "decisions") as bar:
         while learner.decisions < settings.steps:
             update(learner, run, bar)
-    network = learner.network(learner.fit.average)
+    network = learner.network(learner.fit.weights())
     network.save(run.out / NETWORK, half=True)
     more = {"features": FEATURES, "decisions": learner.decisions, "precision": learner.fit.precision}
     return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "dmc"), more)
@@ -212,7 +209,7 @@ def update(learner: DMC, run: Run, bar: Bar) -> None:
     bar.advance_to(learner.decisions)
     run.log(learner.decisions, {"loss/plain": error})
     if learner.decisions // every > due:
-        network = learner.network(learner.fit.average)
+        network = learner.network(learner.fit.weights())
         best = None if learner.best is None else NetworkAgent(learner.best)
         if run.evaluate(NetworkAgent(network), learner.decisions, bar, best) >= 0:
             learner.best = network

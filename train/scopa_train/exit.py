@@ -94,6 +94,8 @@ class ExitSettings(RunSettings):
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
         self.at_least(0, "solve", "late_decisions", "late_steps")
+        if self.late_decisions and not self.late_hidden:
+            raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 without late_hidden")
         if self.late_decisions and any(rules.players != 2 for rules in parse_all(self.rules)):
             raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 unless all games have two players")
         if self.rollout not in ROLLOUTS:
@@ -104,11 +106,8 @@ class ExitSettings(RunSettings):
                 raise ValueError(f"late_decisions={self.late_decisions}: exact values mean two perfect players")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
-        for name in ("epsilon", "explore", "decay"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from 0 to 1")
-        if not self.hidden or min((*self.hidden, *self.late_hidden)) < 1:
-            raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
+        self.between(0, 1, "epsilon", "explore", "decay")
+        self.check_widths("hidden", *(["late_hidden"] if self.late_hidden else []))
 
 
 TASKS = 16
@@ -210,10 +209,10 @@ class Exit:
     def network(self) -> MoveNetwork:
         """Return the averaged weights."""
         notes = {"recipe": "exit", "labelled": str(self.labelled)}
-        network = network_of(self.early.fit.average, parse_all(self.settings.rules), notes)
+        network = network_of(self.early.fit.weights(), parse_all(self.settings.rules), notes)
         if self.late is None:
             return network
-        return replace(network, late=network_of(self.late.fit.average, (), {}).layers)
+        return replace(network, late=network_of(self.late.fit.weights(), (), {}).layers)
 
     def state(self) -> dict[str, Any]:
         """Return everything but the labels."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from scopa_agents.network.features import NUM_FEATURES
+from scopa_agents.network.features import FEATURES, NUM_FEATURES, NUM_WORDS
 from scopa_agents.network.network import MoveNetwork
 from scopa_env.packing import unpack
 from scopa_env.rules import Rules
+from scopa_train.checkpoint import CheckpointError
 from scopa_train.labels import Labels
 
 ACTIVE = 150
@@ -92,6 +93,7 @@ class Fit:
             precision = "bfloat16" if has_fast_bfloat16(self.device) else "float32"
         self.precision = precision
         self.average = copy.deepcopy(module.state_dict())
+        self.seen = np.zeros(NUM_WORDS, np.uint64)
         self.steps = 0
 
     def step(self, words: np.ndarray[Any, Any], values: Any, sizes: Any, rate: float) -> tuple[float, float]:
@@ -105,6 +107,7 @@ class Fit:
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate * rate
+        self.seen |= np.bitwise_or.reduce(words, axis=0)
         plain, centred = self._errors(words, values, sizes)
         loss = plain + self.centred * centred
         self.optimizer.zero_grad(set_to_none=True)
@@ -127,9 +130,17 @@ class Fit:
         means = torch.zeros(len(counts), device=self.device).index_add_(0, decisions, errors) / counts
         return (errors**2).mean(), ((errors - means[decisions]) ** 2).mean()
 
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Return the average, with zeros for features that were never on: they were learnt nothing about."""
+        name, first = next(iter(self.average.items()))
+        on = torch.from_numpy(unpack(self.seen[None], NUM_FEATURES)[0]).to(first)
+        return {**self.average, name: first * on}
+
     def state(self) -> dict[str, Any]:
         """Return everything that training goes on from."""
         return {
+            "features": FEATURES,
+            "seen": self.seen.view(np.int64),
             "module": self.module.state_dict(),
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
@@ -137,7 +148,14 @@ class Fit:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned."""
+        """Go on from what `state` returned.
+
+        Raises:
+            CheckpointError: the features are others.
+        """
+        if state["features"] != FEATURES:
+            raise CheckpointError(f"checkpoint: its features are {state['features']!r}; allowed is {FEATURES!r}")
+        self.seen = np.array(state["seen"]).view(np.uint64)
         self.module.load_state_dict(state["module"])
         self.average = {name: tensor.to(self.device) for name, tensor in state["average"].items()}
         self.optimizer.load_state_dict(state["optimizer"])

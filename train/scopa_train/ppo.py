@@ -81,8 +81,8 @@ class PPOSettings(RunSettings):
         Rules.parse(self.rules)
         self.at_least(1, "steps", "slots", "num_envs", "num_steps", "batch_size", "epochs")
         self.at_least(0, "snapshots")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
+        self.check_widths("hidden")
+        self.between(0, 1, "gamma", "gae_lambda")
         if self.num_envs * self.num_steps < 2:
             raise ValueError("num_envs * num_steps: an update needs at least two decisions")
         if not self.opponents and not self.snapshots:

@@ -1,8 +1,8 @@
 """`scopa train rllib`: RLlib's PPO with masked actions, self-play, on Ray: one machine, or a cluster by ``--address``.
 
 One policy learns.  In each episode it plays one side; on the others sit itself or one of its past selves, whose weights
-are frozen copies.  Games are played by as many processes as there are runners; learning is on this machine or, with
-``--learners``, on processes of their own.
+are frozen copies.  Games are played by as many processes as there are runners; one process learns: this one or, with ``--learners 1``, one
+on any machine of the cluster.
 
 Reads top to bottom: settings, environment, seating, the algorithm, the loop.
 """
@@ -29,9 +29,10 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from scopa_agents.arena import Pairing
 from scopa_agents.arena_table import Bar, progress_bar
 from scopa_agents.network.policy import Policy, PolicyAgent
-from scopa_agents.network.ranks import FEATURES, PAIR_SUMS, feature_size, rank_features
+from scopa_agents.network.ranks import FEATURES, feature_size, observed_features
 from scopa_env import Rules
 from scopa_env.interop.rllib import ScopaMultiAgentEnv
+from scopa_train.checkpoint import CheckpointError
 from scopa_train.run import NETWORK, Run, RunSettings
 
 MAIN = "main"
@@ -45,7 +46,7 @@ class RllibSettings(RunSettings):
     rules: str = "scopa"
     "Preset, or preset:field=value,field=value."
     steps: int = 500_000
-    "Plays of all seats, at least; whole batches are played."
+    "Actions of all seats, at least; whole batches are played. A capture can take several."
     address: str = ""
     "Ray cluster to work on, as ray.init takes it (auto, ray://HOST:10001); empty: this machine."
     runners: int = 1
@@ -53,7 +54,7 @@ class RllibSettings(RunSettings):
     envs: int = 32
     "Games that each of them plays side by side."
     learners: int = 0
-    "Processes that learn; 0: this one."
+    "1: learning has a process of its own, on any machine of the cluster; 0: it is in this one."
     past: int = 4
     "Past selves to play against; 0: only itself."
     snapshots: int = 16
@@ -65,7 +66,7 @@ class RllibSettings(RunSettings):
     reward_scale: float = 0.3
     "Factor of the rewards, so that returns are about 1."
     train_batch: int = 16_384
-    "Plays of an update."
+    "Actions of an update, of all seats."
     batch_size: int = 1024
     "Decisions of a gradient step."
     epochs: int = 4
@@ -89,12 +90,21 @@ class RllibSettings(RunSettings):
         self.check_run()
         Rules.parse(self.rules)
         self.at_least(1, "steps", "envs", "train_batch", "batch_size", "epochs", "snapshots")
-        self.at_least(0, "runners", "learners", "past")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden={self.hidden}: allowed are widths from 1, at least one")
-        if not 0 <= self.self_play <= 1:
-            raise ValueError(f"self_play={self.self_play}: allowed are numbers from 0 to 1")
+        self.at_least(0, "runners", "past")
+        self.between(0, 1, "learners")  # RLlib's learners wait for each other for ever when their shares are uneven
+        self.check_widths("hidden")
+        self.between(0, 1, "self_play", "gamma", "gae_lambda")
+        for name in ("learning_rate", "clip", "reward_scale"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers above 0")
+        self.at_least(0, "entropy")
+        if self.batch_size > self.train_batch:
+            raise ValueError(f"batch_size={self.batch_size}: allowed are numbers up to train_batch={self.train_batch}")
         ScopaMultiAgentEnv(self.env_config())  # refuses what it cannot play
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings as JSON values, without those that only say where it runs."""
+        return {key: value for key, value in super().plain().items() if key not in ("address", "runners", "learners")}
 
     def env_config(self) -> dict[str, Any]:
         """Return the arguments of the environment."""
@@ -112,29 +122,38 @@ class RankEnv(ScopaMultiAgentEnv):
 
     def _observe(self, agent: str) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
         seen = super()._observe(agent)
-        fifteen = self.rules.capture == "fifteen"
-        rows = seen["observations"][None]
-        features = rank_features(rows, self.rules.players, fifteen, PAIR_SUMS, np.concatenate)
-        return {**seen, "observations": features[0].astype(np.float32)}
+        return {**seen, "observations": observed_features(self.rules, seen["observations"][None])[0]}
 
 
 class Seating:
     """Says which policy sits where: the learner on one side, itself or one past self on the others.
 
-    RLlib calls it once for each seat of an episode, in every process that plays; each has a copy of its own.
+    RLlib calls it once for each seat of an episode, in every process that plays.  Copies, also those that travel with
+    the episodes, forget what was drawn; in another process they draw otherwise.
 
     Args:
         settings: the settings.
+        seed: seed of the draws.
     """
 
-    def __init__(self, settings: RllibSettings) -> None:
+    def __init__(self, settings: RllibSettings, seed: int) -> None:
         self.rules = Rules.parse(settings.rules)
-        self.past, self.self_play = settings.past, settings.self_play
-        self.rng = random.Random(settings.seed)
+        self.past, self.self_play, self.seed = settings.past, settings.self_play, seed
+        self.__setstate__({})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key not in ("drawn", "rng")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
         self.drawn: dict[str, tuple[int, str]] = {}
+        self.rng: random.Random | None = None
 
     def __call__(self, agent_id: str, episode: Any, **_: Any) -> str:
         """Return the policy of a seat."""
+        if self.rng is None:
+            process = ray.get_runtime_context().get_actor_id() if ray.is_initialized() else None
+            self.rng = random.Random(f"{self.seed}:{process}")
         if episode.id_ not in self.drawn:
             alone = not self.past or self.rng.random() < self.self_play
             other = MAIN if alone else past_self(self.rng.randrange(self.past))
@@ -146,7 +165,7 @@ class Seating:
         return MAIN if self.rules.side_of(seat) == side else other
 
 
-EPISODES = 100_000
+EPISODES = 10_000
 """Episodes that `Seating` remembers; many more than are in progress."""
 
 
@@ -155,8 +174,13 @@ def past_self(index: int) -> str:
     return f"past_{index}"
 
 
-def make_config(settings: RllibSettings) -> PPOConfig:
-    """Return the algorithm's configuration."""
+def make_config(settings: RllibSettings, seed: int) -> PPOConfig:
+    """Return the algorithm's configuration.
+
+    Args:
+        settings: the settings.
+        seed: seed of weights, deals and draws.
+    """
     names = [MAIN, *map(past_self, range(settings.past))]
     model = DefaultModelConfig(fcnet_hiddens=list(settings.hidden), fcnet_activation="tanh", vf_share_layers=False)
     spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)
@@ -170,11 +194,11 @@ def make_config(settings: RllibSettings) -> PPOConfig:
             batch_mode="complete_episodes",
             rollout_fragment_length="auto",
         )
-        .learners(num_learners=settings.learners, num_gpus_per_learner=int(torch.cuda.is_available()))
-        .multi_agent(policies=set(names), policy_mapping_fn=Seating(settings), policies_to_train=[MAIN])
+        .learners(num_learners=settings.learners, num_gpus_per_learner=gpus_of_a_learner(settings))
+        .multi_agent(policies=names, policy_mapping_fn=Seating(settings, seed), policies_to_train=[MAIN])
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(names, spec)))
         .training(
-            train_batch_size_per_learner=settings.train_batch // max(settings.learners, 1),
+            train_batch_size_per_learner=settings.train_batch,
             minibatch_size=settings.batch_size,
             num_epochs=settings.epochs,
             lr=settings.learning_rate,
@@ -185,7 +209,7 @@ def make_config(settings: RllibSettings) -> PPOConfig:
             use_kl_loss=False,
             vf_clip_param=float("inf"),
         )
-        .debugging(seed=settings.seed, log_level="ERROR")
+        .debugging(seed=seed, log_level="ERROR")
     )
     return config
 
@@ -195,22 +219,31 @@ class Rllib:
 
     Args:
         settings: the settings.
+        state: what `state` has returned, to go on from; games in progress begin anew, with new deals.
     """
 
-    def __init__(self, settings: RllibSettings) -> None:
+    def __init__(self, settings: RllibSettings, state: Mapping[str, Any] | None = None) -> None:
         self.settings = settings
-        self.algorithm = make_config(settings).build_algo()
+        begun = [settings.seed, 0 if state is None else state["steps"]]
+        seed = int(np.random.SeedSequence(begun).generate_state(1)[0]) % SEEDS
+        self.algorithm = make_config(settings, seed).build_algo()
         self.steps = 0
         self.taken = 0
         self.best: Policy | None = None
+        if state is None:
+            self.put({past_self(k): self.weights()[MAIN] for k in range(settings.past)}, {})
+        else:
+            self.load(state)
 
     def train(self) -> dict[str, float]:
         """Play and learn from one batch; return what TensorBoard is to show."""
         result = self.algorithm.train()
+        if MAIN not in result.get("learners", {}):
+            raise RuntimeError("rllib: nothing was learnt, as no games were played; ray's logs say why")
         self.steps += int(result["env_runners"]["num_env_steps_sampled"])
         learner = result["learners"][MAIN]
         names = ("policy_loss", "vf_loss", "entropy", "vf_explained_var")
-        timers = {"rate/play": "env_runner_sampling_timer", "rate/learn": "learner_update_timer"}
+        timers = {"seconds/play": "env_runner_sampling_timer", "seconds/learn": "learner_update_timer"}
         values = {f"learner/{name}": float(learner[name]) for name in names if name in learner}
         return values | {name: float(result["timers"][of]) for name, of in timers.items()}
 
@@ -243,12 +276,13 @@ class Rllib:
         actor = [name for name in found if name.startswith(ACTOR) and name.endswith(".weight")]
         names = [*sorted(actor, key=lambda name: int(name.split(".")[-2])), HEAD]
         layers = [(found[name].copy(), found[name.removesuffix("weight") + "bias"].copy()) for name in names]
-        return Policy(layers, Rules.parse(self.settings.rules), {"recipe": "rllib", "plays": str(self.steps)})
+        return Policy(layers, Rules.parse(self.settings.rules), {"recipe": "rllib", "actions": str(self.steps)})
 
     def state(self) -> dict[str, Any]:
         """Return everything that training goes on from but the games in progress, which begin anew."""
         learner = self.algorithm.learner_group.get_state()["learner"]
         return {
+            "features": FEATURES,
             "weights": learner["rl_module"],
             "optimizer": learner["optimizer"],
             "steps": self.steps,
@@ -259,6 +293,8 @@ class Rllib:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state` returned."""
+        if state["features"] != FEATURES:
+            raise CheckpointError(f"checkpoint: its features are {state['features']!r}; allowed is {FEATURES!r}")
         self.put(state["weights"], state["optimizer"])
         self.steps, self.taken = state["steps"], state["taken"]
         torch.set_rng_state(state["torch"])
@@ -266,6 +302,8 @@ class Rllib:
             self.best = Policy([(weight, bias) for weight, bias in state["best"]], Rules.parse(self.settings.rules))
 
 
+SEEDS = 1 << 31
+"""RLlib's seeds are below it."""
 ACTOR, HEAD = "encoder.actor_encoder.", "pi.net.mlp.0.weight"
 """Names of the policy's weights in RLlib's module."""
 
@@ -273,35 +311,45 @@ ACTOR, HEAD = "encoder.actor_encoder.", "pi.net.mlp.0.weight"
 def train(settings: RllibSettings, resume: bool = False) -> tuple[Policy, list[Pairing]]:
     """Train, save everything into ``settings.out`` (see `Run`) and return the policy and the closing results."""
     torch.set_num_threads(settings.threads)
-    run = Run(settings, "rllib", [settings.rules], "plays", resume)
+    run = Run(settings, "rllib", [settings.rules], "actions", resume)
     began = not ray.is_initialized()
     if began:
         start_ray(settings)
-    learner = Rllib(settings)
     try:
-        if run.state is not None:
-            learner.load(run.state)
-        with progress_bar("training", settings.steps, "plays") as bar:
+        learner = Rllib(settings, run.state)
+        with progress_bar("training", settings.steps, "actions") as bar:
             bar.advance_to(learner.steps)
             while learner.steps < settings.steps:
                 update(learner, run, bar)
         policy = learner.policy()
-    finally:
         learner.algorithm.stop()
+    finally:
         if began:
             ray.shutdown()
     policy.save(run.out / NETWORK)
-    more = {"features": FEATURES, "plays": learner.steps, "ray": ray.__version__}
+    more = {"features": FEATURES, "actions": learner.steps, "ray": ray.__version__}
     return policy, run.finish(PolicyAgent(Policy.load(run.out / NETWORK), "rllib"), more)
 
 
 def start_ray(settings: RllibSettings) -> None:
-    """Join a cluster, or start one on this machine."""
-    if settings.address:
-        ray.init(address=settings.address, log_to_driver=False)
-    else:
-        cpus = settings.runners + settings.learners + 1
-        ray.init(address="local", num_cpus=cpus, include_dashboard=False, log_to_driver=False)
+    """Join a cluster, or start one on this machine.
+
+    Raises:
+        ValueError: the cluster has too few cores.
+    """
+    needed = settings.runners + settings.learners
+    if not settings.address:
+        ray.init(address="local", num_cpus=needed + 1, include_dashboard=False, log_to_driver=False)
+        return
+    ray.init(address=settings.address, log_to_driver=False)
+    cores = int(ray.cluster_resources().get("CPU", 0))
+    if needed > cores:
+        raise ValueError(f"runners + learners = {needed}: allowed are up to {cores}, the cores of the cluster")
+
+
+def gpus_of_a_learner(settings: RllibSettings) -> int:
+    """Return 1 if there is a GPU: in the cluster or, if learning is in this process, on this machine; else 0."""
+    return int(ray.cluster_resources().get("GPU", 0) >= 1 if settings.learners else torch.cuda.is_available())
 
 
 def update(learner: Rllib, run: Run, bar: Bar) -> None:

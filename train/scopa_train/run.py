@@ -55,6 +55,19 @@ class RunSettings:
         for name in self.against:
             make_agent(name, 0)
 
+    def check_widths(self, *names: str) -> None:
+        """Raise a ValueError if one of these settings is not a row of widths of layers."""
+        for name in names:
+            widths = getattr(self, name)
+            if not widths or min(widths) < 1:
+                raise ValueError(f"{name}={widths}: allowed are widths from 1, at least one")
+
+    def between(self, low: float, high: float, *names: str) -> None:
+        """Raise a ValueError if one of these settings is outside an interval (its ends are allowed)."""
+        for name in names:
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from {low} to {high}")
+
     def at_least(self, least: float, *names: str) -> None:
         """Raise a ValueError if one of these settings is smaller."""
         for name in names:
@@ -96,6 +109,7 @@ class Run:
 
     Attributes:
         state: what the last checkpoint holds of the recipe; None in a new run.
+        origin: the command and the commit that began the run, and other commits at which it was resumed.
         best: the network that did best so far, where the recipe keeps one.
 
     Raises:
@@ -113,6 +127,7 @@ class Run:
         self._seconds = 0.0
         self._began = time.monotonic()
         self._logger: Any = None
+        self.origin: dict[str, Any] = {"command": command_line(), "commit": commit()}
         begun = (self.out / CHECKPOINT).exists()
         if resume and begun:
             self._take_up()
@@ -124,7 +139,7 @@ class Run:
         else:
             for name in (CHECKPOINT, RESULT):
                 (self.out / name).unlink(missing_ok=True)
-            write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), "commit": commit()})
+            write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), **self.origin})
 
     def _take_up(self) -> None:
         content = load_checkpoint(self.out / CHECKPOINT)
@@ -136,6 +151,9 @@ class Run:
                 )
         self.curve.points = content["curve"]
         self._seconds = content["seconds"]
+        now, self.origin = self.origin["commit"], content["origin"]
+        if now != self.origin["commit"]:
+            self.origin = {**self.origin, "resumed at": [*self.origin.get("resumed at", ()), now]}
         self.state = content["state"]
 
     def save(self, state: Mapping[str, Any]) -> None:
@@ -148,6 +166,7 @@ class Run:
             "settings": self.settings.plain(),
             "curve": self.curve.points,
             "seconds": self.seconds(),
+            "origin": self.origin,
             "state": state,
         }
         save_checkpoint(self.out / CHECKPOINT, content)
@@ -212,8 +231,7 @@ class Run:
             "recipe": self.recipe,
             "rules": list(self.rules),
             **more,
-            "command": command_line(),
-            "commit": commit(),
+            **self.origin,
             "machine": f"{machine()}, {self.settings.threads} threads",
             "seconds": round(seconds, 1),
             "settings": self.settings.plain(),

@@ -17,7 +17,7 @@ from scopa_env.engine.moves import first_action
 from scopa_env.engine.state import PLAYING, Records, copy_of
 from scopa_env.game import View, view_to_act
 from scopa_env.kernel import kernel
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, same_rounds
 
 
 @kernel
@@ -81,7 +81,7 @@ class NetworkAgent(ArrayAgent):
     def check_rules(self, rules: Rules) -> None:
         """Warn if the network was not trained on these rules."""
         trained = self.network.rules
-        if trained and rules not in trained:
+        if trained and not any(same_rounds(rules, one) for one in trained):
             names = ", ".join(map(str, trained))
             warnings.warn(f"agent {self.name!r} was trained on {names} and plays {rules}", stacklevel=2)
 

@@ -20,7 +20,7 @@ from scopa_agents.network.files import (
     rules_of,
     write_model,
 )
-from scopa_agents.network.ranks import FEATURES, PAIR_SUMS, feature_size, rank_features
+from scopa_agents.network.ranks import FEATURES, feature_size, observed_features
 from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS
 from scopa_env.engine.state import Records
@@ -46,9 +46,7 @@ class Policy:
 
     def logits(self, observations: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return float32[N, 81] for observations [N, D]."""
-        seen = observations.astype(np.float32)
-        fifteen = self.rules.capture == "fifteen"
-        hidden = rank_features(seen, self.rules.players, fifteen, PAIR_SUMS, np.concatenate).astype(np.float32)
+        hidden = observed_features(self.rules, observations)
         for weight, bias in self.layers[:-1]:
             hidden = np.tanh(hidden @ weight.T + bias)
         weight, bias = self.layers[-1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from scopa_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from scopa_env.observation import PIECES, observation_size
+from scopa_env.rules import Rules
 
 FEATURES = "ranks 1"
 """Name and version of these features, kept with networks that use them."""
@@ -38,6 +39,12 @@ PAIR_SUMS = _pair_sums()
 def feature_size(players: int) -> int:
     """Return the number of features of `rank_features`, the observation included."""
     return observation_size(players) + NUM_RANKS * (len(_COUNTED) + 1) + 3 * NUM_CARDS
+
+
+def observed_features(rules: Rules, observations: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return float32[N, feature_size]: `rank_features` of observations [N, D], with numpy."""
+    seen, fifteen = observations.astype(np.float32), rules.capture == "fifteen"
+    return rank_features(seen, rules.players, fifteen, PAIR_SUMS, np.concatenate).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def rank_features(

@@ -6,7 +6,7 @@ from typing import Any
 
 from scopa_env.engine.bits import NONE, ONE, bit, lowest, popcount, word
 from scopa_env.engine.captures import COINS, SEVENS, next_capture
-from scopa_env.engine.play import is_sweep
+from scopa_env.engine.play import is_banked, is_sweep
 from scopa_env.kernel import inlined
 
 SETTEBELLO = SEVENS & COINS
@@ -91,7 +91,7 @@ def _gains(rules: Any, ranks: Any, table: Any) -> Any:
 def answers(rules: Any, cards: Any, ranks: Any, table: Any) -> Any:
     """Return what cards of the values `ranks` can do after each of `cards`: values of `cards`, as masks.
 
-    After it, in one way of playing it, some card captures, sweeps, takes a coin, a seven, two cards.
+    After it, capturing in one way or, if it cannot, laid, some card captures, sweeps, takes a coin, a seven, two cards.
     """
     takes = sweeps = coin = seven = two = NONE
     while cards != NONE:
@@ -99,7 +99,9 @@ def answers(rules: Any, cards: Any, ranks: Any, table: Any) -> Any:
         cards &= cards - ONE
         here = bit(card % 10)
         captured = next_capture(rules, card, table, NONE)
-        left = table | bit(card) if captured == NONE else table & ~captured
+        left = table & ~captured
+        if captured == NONE and not is_banked(rules, card, table):
+            left = table | bit(card)
         more = True
         while more:
             found = _gains(rules, ranks, left)
