@@ -1,8 +1,8 @@
 """`scopa train rllib`: RLlib's PPO with masked actions, self-play, on Ray: one machine, or a cluster by ``--address``.
 
 One policy learns.  In each episode it plays one side; on the others sit itself or one of its past selves, whose weights
-are frozen copies.  Games are played by as many processes as there are runners; one process learns: this one or, with ``--learners 1``, one
-on any machine of the cluster.
+are frozen copies.  Games are played by as many processes as there are runners; one process learns: this one or, with
+``--learners 1``, one on any machine of the cluster.
 
 Reads top to bottom: settings, environment, seating, the algorithm, the loop.
 """
