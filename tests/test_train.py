@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -37,7 +38,7 @@ from scopa_train import dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
-from scopa_train.move_net import Fit, Window, expand, make_module  # noqa: E402
+from scopa_train.move_net import Fit, Window, expand, make_module, no_denormals  # noqa: E402
 from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
 from scopa_train.run import Run, RunSettings, without_place  # noqa: E402
 
@@ -308,6 +309,31 @@ def test_a_batch_holds_whole_decisions() -> None:
         assert {int(one[0]) for one in of} == set(range(20))
         for one in of:
             assert len(one) == int((joined.values == one[0]).sum())
+
+
+def test_shuffled_labels_are_the_same_decisions_in_another_order() -> None:
+    labels = Labeller([Rules.parse("scopa")], Teacher(1, 0.2), 2, 1).label(100, 5, lambda count: None)
+
+    def decisions(of: Labels) -> list[tuple[bytes, bytes]]:
+        spans = list(itertools.pairwise(of.starts.tolist()))
+        return [(of.words[low:high].tobytes(), of.values[low:high].tobytes()) for low, high in spans]
+
+    other, again = (labels.shuffled(np.random.default_rng(3)) for _ in range(2))
+    assert decisions(other) == decisions(again)
+    assert decisions(other) != decisions(labels)
+    assert sorted(decisions(other)) == sorted(decisions(labels))
+    window = Window([other])
+    words, values, sizes = window.batch(250, np.random.default_rng(1))  # more than there are
+    assert (len(sizes), sizes.sum()) == (250, len(words))
+    assert len(values) == len(words)
+    assert not subnormals_are_flushed()
+    with no_denormals():
+        assert subnormals_are_flushed()
+    assert not subnormals_are_flushed()
+
+
+def subnormals_are_flushed() -> bool:
+    return float(torch.tensor(1e-39) * torch.tensor(1.0)) == 0.0
 
 
 def test_a_module_learns_its_labels() -> None:

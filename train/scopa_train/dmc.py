@@ -150,7 +150,7 @@ class DMC:
         with ThreadPoolExecutor(settings.threads) as pool:
             found = list(pool.map(act, seeds))
         words, values = (np.concatenate([one[k] for one in found]) for k in range(2))
-        return Labels(words, values, np.arange(len(values) + 1))
+        return Labels(words, values, np.arange(len(values) + 1)).shuffled(self.rng)
 
     def learn(self, played: Labels) -> float:
         """Learn from what the actors have played; return the mean squared error."""

@@ -185,7 +185,7 @@ class Exit:
         if settings.late_decisions:
             exact = Teacher(1, LATE_EXPLORE, "expert", solve=LATE, only_exact=True)
             labels = Labels.join([labels, self._label(exact, settings.late_decisions, 1, bar)])
-        return labels
+        return labels.shuffled(np.random.default_rng((settings.seed, self.iteration, 2)))
 
     def _label(self, teacher: Teacher, count: int, kind: int, bar: Bar) -> Labels:
         settings = self.settings

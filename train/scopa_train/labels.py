@@ -235,6 +235,13 @@ class Labels:
         rows = np.repeat(chosen, sizes)
         return Labels(self.words[rows], self.values[rows], np.append(0, np.cumsum(sizes[chosen])))
 
+    def shuffled(self, rng: np.random.Generator) -> Labels:
+        """Return the decisions in random order: what stands together then has no more in common than any other."""
+        order, sizes = rng.permutation(len(self)), np.diff(self.starts)
+        ends = np.cumsum(sizes[order])
+        rows = np.repeat(self.starts[order] - ends + sizes[order], sizes[order]) + np.arange(len(self.values))
+        return Labels(self.words[rows], self.values[rows], np.append(0, ends))
+
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the decisions of all parts one after the other."""

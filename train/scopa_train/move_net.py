@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -68,6 +69,19 @@ def expand(words: np.ndarray[Any, np.dtype[np.uint64]], device: torch.device) ->
     return (packed[..., None] >> shifts & 1).flatten(-2)[..., :NUM_FEATURES].to(torch.uint8)
 
 
+@contextmanager
+def no_denormals() -> Iterator[None]:
+    """Take numbers that are too small for full precision as 0.
+
+    Adam's averages for features that are seldom on become so small, and arithmetic with them is slow.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
 class Fit:
     """Regression of a module on labels, with a moving average of its weights.
 
@@ -112,7 +126,8 @@ class Fit:
         loss = plain + self.centred * centred
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        with no_denormals():
+            self.optimizer.step()
         self.steps += 1
         keep = min(self.decay, self.steps / (self.steps + 10))
         with torch.no_grad():
@@ -165,24 +180,29 @@ class Fit:
 class Window:
     """The labels to learn from: the latest parts.
 
+    A batch is a run of neighbouring decisions from a random place of each part, as these lie together in memory; so the
+    parts must have been shuffled.
+
     Args:
-        parts: labels, the oldest first.
+        parts: labels in random order.
     """
 
     def __init__(self, parts: Sequence[Labels]) -> None:
-        self.parts = parts
-        self._ends = np.cumsum([len(part) for part in parts])
+        self.parts = [part for part in parts if len(part)]
+        sizes = np.array([len(part) for part in self.parts])
+        self._shares = sizes / sizes.sum()
 
     def batch(self, decisions: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
         """Return words, values and sizes of random decisions, as `Fit.step` takes them."""
-        chosen = rng.integers(self._ends[-1], size=decisions)
-        where = np.searchsorted(self._ends, chosen, side="right")
         words, values, sizes = [], [], []
-        for place, part in enumerate(self.parts):
-            mine = chosen[where == place] - (self._ends[place] - len(part))
-            starts, counts = part.starts[mine], part.starts[mine + 1] - part.starts[mine]
-            rows = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-            words.append(part.words[rows])
-            values.append(part.values[rows])
-            sizes.append(counts)
+        for part, count in zip(self.parts, rng.multinomial(decisions, self._shares).tolist(), strict=True):
+            first = int(rng.integers(len(part)))
+            while count > 0:
+                last = min(first + count, len(part))
+                rows = slice(int(part.starts[first]), int(part.starts[last]))
+                words.append(part.words[rows])
+                values.append(part.values[rows])
+                sizes.append(np.diff(part.starts[first : last + 1]))
+                count -= last - first
+                first = 0
         return np.concatenate(words), np.concatenate(values), np.concatenate(sizes)
