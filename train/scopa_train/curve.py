@@ -36,9 +36,11 @@ class Curve:
         self._draw(folder / "curve.png")
 
     def _draw(self, path: Path) -> None:
+        most = max((point[self.unit] for points in self.points.values() for point in points), default=0)
+        size, word = (1_000_000, "millions") if most >= 5_000_000 else (1000, "thousands")
         with picture(path, 7, 4.2) as (_, axes):
             for (opponent, points), color in zip(self.points.items(), itertools.cycle(COLORS), strict=False):
-                steps = [point[self.unit] / 1000 for point in points]
+                steps = [point[self.unit] / size for point in points]
                 axes.fill_between(
                     steps, [p["low"] for p in points], [p["high"] for p in points], color=color, alpha=0.2, lw=0
                 )
@@ -46,7 +48,7 @@ class Curve:
             axes.axhline(0, color="0.4", lw=0.8)
             axes.set(
                 title=self.title,
-                xlabel=f"{self.unit} (thousands)",
+                xlabel=f"{self.unit} ({word})",
                 ylabel="points a round over the opponent",
             )
             axes.legend(loc="best", title="mean and 95 % interval")
