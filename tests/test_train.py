@@ -36,6 +36,7 @@ from scopa_env.engine.state import GAME  # noqa: E402
 from scopa_env.packing import unpack  # noqa: E402
 from scopa_train import dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
+from scopa_train.cli import app  # noqa: E402
 from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module, no_denormals  # noqa: E402
@@ -211,6 +212,28 @@ def test_presets_are_settings(recipe: str) -> None:
             assert isinstance(settings, RunSettings)
     with pytest.raises(ValueError, match=r"preset='scopa/slow': allowed are .*scopa/quick"):
         load_preset(recipe, "scopa/slow")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_command_line_takes_every_setting_of_a_preset(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = {"ppo": ppo, "dmc": dmc, "exit": exit}[recipe]
+    found: list[Any] = []
+    monkeypatch.setattr(module, "train", lambda settings, resume: found.append(settings))
+    kind = {"ppo": ppo.PPOSettings, "dmc": dmc.DMCSettings, "exit": exit.ExitSettings}[recipe]
+    for game in preset_games(recipe):
+        for name in NAMES:
+            app(["train", recipe, f"{game}/{name}"])
+            wanted = load_preset(recipe, f"{game}/{name}")
+            settings = {**found[-1].plain(), "out": str(found[-1].out)}
+            settings = json.loads(json.dumps(settings))
+            assert {key: settings[key] for key in wanted} == wanted
+            assert {key: value for key, value in settings.items() if key not in wanted} == {
+                key: value for key, value in json.loads(json.dumps(kind().plain())).items() if key not in wanted
+            }
+            app(["train", recipe, f"{game}/{name}", "--seed", "7", "--rules", "german"])
+            assert found[-1].seed == 7
+            assert found[-1].rules in ("german", ("german",))
+    assert isinstance(found[-1], kind)
 
 
 def test_a_card_names_the_command_without_the_place_of_the_results() -> None:

@@ -61,7 +61,10 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     folder = out[-1] if out else values.get("out")
     if given.get("--resume") and folder is not None and (not preset or (Path(folder) / SETTINGS).exists()):
         values = {**_settings_of_run(Path(folder)), "out": folder}
-    Dict(dict(values), use_commands_as_keys=False, source="preset")(app, commands, arguments)
+    nested: dict[str, Any] = dict(values)
+    for command in reversed(commands):  # not flat: cyclopts would leave out a setting called like a command (rules)
+        nested = {command: nested}
+    Dict(nested, source="preset")(app, commands, arguments)
 
 
 def _settings_of_run(out: Path) -> Mapping[str, Any]:
