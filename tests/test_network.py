@@ -24,7 +24,7 @@ from scopa_agents.network.files import ModelError
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.solve import Solver
 from scopa_env import AgentError, Game, Rules, View, batch, make_agent
-from scopa_env.cards import make_card, value_of
+from scopa_env.cards import card_text, make_card, value_of
 from scopa_env.engine.hidden import knows_all
 from scopa_env.engine.past import plays_left
 from scopa_env.engine.play import play_undealt
@@ -230,6 +230,21 @@ def test_what_can_be_taken_now_and_after_one_more_card(text: str) -> None:
                             expected[:, value_of(card) - 1] |= np.array(kinds, bool)
             assert piece(found, name) == expected.astype(int).tolist()
     assert seen_late > 0 or Rules.parse(text).players > 4, "more seats hold one card each so late"
+
+
+@pytest.mark.parametrize(("rule", "taken"), [("place", 1), ("bank", 0)])
+def test_an_ace_that_is_banked_leaves_nothing_to_take(rule: str, taken: int) -> None:
+    """The mover takes 3c with 3d and keeps an ace; the other seat holds one too: on the table the own ace takes it."""
+    hands = "3dAc/Ad2s"
+    deck = Rules.preset("asso_piglia_tutto").deck
+    rest = [card for card in map(card_text, deck) if card not in "3d Ac Ad 2s 3c"]
+    piles = f"{''.join(rest[::2])}/{''.join(rest[1::2])}"
+    game = Game.from_text(f"asso_piglia_tutto:ace_on_empty={rule} {hands} 3c - {piles} 0/0 0 0 1")
+    move = game.parse("3dx3c")
+    found = features_of(game.rules, after(game, game.legal_moves.index(move)), 0)
+    for name in ("hand_answers", "unseen_answers"):
+        assert piece(found, name)[0][0] == taken
+        assert piece(found, name)[1][0] == taken  # a sweep
 
 
 @pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
