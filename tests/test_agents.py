@@ -85,7 +85,7 @@ def test_agents_are_found_by_name() -> None:
         ("no_such_module:x", "No module named"),
         ("scopa_agents.greedy:x", "has no attribute 'x'"),
         ("scopa_agents.greedy:_TAKEN", "allowed are a name"),
-        ("learned", "give a name or the path"),
+        ("learned:+pimc:5", "give a network, learned:NAME+pimc; shipped are"),
         (None, "agent None"),
         (GreedyAgent, "a class"),
         ("isMcts:30", "did you mean 'ismcts'? ModuleNotFoundError: No module named 'isMcts'; registered names are"),

@@ -382,7 +382,9 @@ def test_who_may_be_answered(tmp_path: Path) -> None:
         found = exploit(other, "scopa", method, 600, deals=8, out=tmp_path / method)  # type: ignore[arg-type]
         assert (found.result.b, found.result.deals) == (other, 8)
     with pytest.raises(ValueError, match="late_decisions=5: exact values mean"):
-        exit.ExitSettings(opponent="greedy", late_decisions=5)
+        exit.ExitSettings(opponent="greedy", late_decisions=5, late_hidden=(4,))
+    with pytest.raises(ValueError, match="late_decisions=5: allowed is 0 without late_hidden"):
+        exit.ExitSettings(late_decisions=5)
     with pytest.raises(ValueError, match="opponent='pimc:5': allowed are"):
         exit.ExitSettings(opponent="pimc:5")
     with pytest.raises(AgentError, match="no such file"):
