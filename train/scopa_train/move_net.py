@@ -168,8 +168,8 @@ class Fit:
         Raises:
             CheckpointError: the features are others.
         """
-        if state["features"] != FEATURES:
-            raise CheckpointError(f"checkpoint: its features are {state['features']!r}; allowed is {FEATURES!r}")
+        if state.get("features") != FEATURES:
+            raise CheckpointError(f"checkpoint: its features are {state.get('features')!r}; allowed is {FEATURES!r}")
         self.seen = np.array(state["seen"]).view(np.uint64)
         self.module.load_state_dict(state["module"])
         self.average = {name: tensor.to(self.device) for name, tensor in state["average"].items()}

@@ -91,7 +91,7 @@ class RllibSettings(RunSettings):
         Rules.parse(self.rules)
         self.at_least(1, "steps", "envs", "train_batch", "batch_size", "epochs", "snapshots")
         self.at_least(0, "runners", "past")
-        self.between(0, 1, "learners")  # RLlib's learners wait for each other for ever when their shares are uneven
+        self.between(0, 1, "learners")  # two of RLlib's learners did not get through an update in a trial
         self.check_widths("hidden")
         self.between(0, 1, "self_play", "gamma", "gae_lambda")
         for name in ("learning_rate", "clip", "reward_scale"):
@@ -313,9 +313,9 @@ def train(settings: RllibSettings, resume: bool = False) -> tuple[Policy, list[P
     torch.set_num_threads(settings.threads)
     run = Run(settings, "rllib", [settings.rules], "actions", resume)
     began = not ray.is_initialized()
-    if began:
-        start_ray(settings)
     try:
+        if began:
+            start_ray(settings)
         learner = Rllib(settings, run.state)
         with progress_bar("training", settings.steps, "actions") as bar:
             bar.advance_to(learner.steps)

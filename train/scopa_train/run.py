@@ -151,7 +151,7 @@ class Run:
                 )
         self.curve.points = content["curve"]
         self._seconds = content["seconds"]
-        now, self.origin = self.origin["commit"], content["origin"]
+        now, self.origin = self.origin["commit"], content.get("origin", self.origin)
         if now != self.origin["commit"]:
             self.origin = {**self.origin, "resumed at": [*self.origin.get("resumed at", ()), now]}
         self.state = content["state"]
