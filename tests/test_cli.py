@@ -184,6 +184,8 @@ WRONG = [
     ("play", "--seat", "9"),
     ("bench", "nothing"),
     ("bench", "start", "--repeats", "0"),
+    ("bench", "recipes", "nothing"),
+    ("curves", "no/such/run"),
 ]
 
 
@@ -208,6 +210,7 @@ def test_help_of_every_command() -> None:
         ("play",),
         ("solve",),
         ("bench", "search"),
+        ("curves",),
         ("train",),
         *([("train", "ppo")] if find_spec("torch") else []),
         ("bench", "start"),

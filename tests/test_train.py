@@ -34,9 +34,10 @@ from scopa_env import AgentError, Game, Rules, ScopaEnv, make_agent  # noqa: E40
 from scopa_env.cards import value_of  # noqa: E402
 from scopa_env.engine.state import GAME  # noqa: E402
 from scopa_env.packing import unpack  # noqa: E402
-from scopa_train import dmc, exit, ppo  # noqa: E402
+from scopa_train import bench_recipes, dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from scopa_train.cli import app  # noqa: E402
+from scopa_train.curve import curves_command  # noqa: E402
 from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module, no_denormals  # noqa: E402
@@ -174,6 +175,47 @@ def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
         assert weights(mine) == weights(theirs)
     curves = [json.loads((folder / "curve.json").read_text())["curves"]["greedy"] for folder in (whole, killed)]
     assert len(curves[0]) == len(curves[1])
+
+
+# what runs are compared by
+
+
+def test_the_curves_of_runs_in_one_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.dumps(
+        {
+            "title": "exit on scopa",
+            "curves": {"greedy": [{"decisions": 10, "seconds": 60.0, "margin": 0.5, "low": 0.2, "high": 0.8}]},
+        }
+    )
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "curve.json").write_text(content)
+    out = tmp_path / "both.png"
+    curves_command((tmp_path / "a", tmp_path / "b"), out=out)
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert str(out) in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"against='expert': .*a' was evaluated against greedy"):
+        curves_command((tmp_path / "a",), against="expert", out=out)
+    with pytest.raises(ValueError, match=r"has no curve\.json"):
+        curves_command((tmp_path,), out=out)
+    for wrong in ("{", "[]", '{"title": "x"}', content.replace('"seconds": 60.0, ', "")):
+        (tmp_path / "a" / "curve.json").write_text(wrong)
+        with pytest.raises(ValueError, match=r"curve\.json: not the curve"):
+            curves_command((tmp_path / "a",), out=out)
+
+
+def test_where_the_time_of_a_recipe_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = {"ppo": PPO, "dmc": DMC, "exit": {**EXIT, "decisions": 4000, "late_decisions": 2000}}
+    monkeypatch.setattr(bench_recipes, "MEASURES", {name: bench_recipes.MEASURES[name] for name in tiny})
+    monkeypatch.setattr(bench_recipes, "load_preset", lambda recipe, preset: tiny[recipe])
+    file = tmp_path / "recipes.json"
+    bench_recipes.bench_recipes("scopa/full", json_file=file)
+    shares = {share["recipe"]: share for share in json.loads(file.read_text())["recipes"]}
+    assert shares.keys() == tiny.keys()
+    assert shares["ppo"]["frames"] == PPO["num_envs"] * PPO["num_steps"]
+    assert shares["dmc"]["frames"] > DMC["update"] // 2
+    assert shares["exit"]["frames"] >= 300
+    assert all(share[part] > 0 for share in shares.values() for part in ("env", "inference", "learning"))
 
 
 # checkpoints and presets

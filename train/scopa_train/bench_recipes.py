@@ -1,14 +1,13 @@
-"""`scopa bench recipes`: how fast `exit`, `dmc` and `ppo` train, and where their time goes.
+"""`scopa bench recipes`: how fast the recipes train, and where their time goes.
 
 One update of the preset, wall time, on as many threads as the preset says.  Three parts:
 
 env: playing by the rules.  Where games run inside the compiled loops of the recipe it cannot be timed from outside: it
 is the number of plays, those tried for their features included, times what the engine alone takes for one, measured in
-the same run.  Of `ppo` it is what the vector environment takes, and so the opponents' decisions are in it.
+the same run.  Of `ppo` it is what the vector environment takes, and so the opponents' decisions are in it; of `rllib`
+what the environments take, with one process for all.
 inference: the rest of the time in which games are played: features, network, drawing of worlds.
 learning: gradient steps.
-
-(`rllib` logs its own seconds, `seconds/play` and `seconds/learn`.)
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -139,36 +139,94 @@ def measure_ppo(settings: PPOSettings, bar: Bar) -> Share:
     return Share("ppo", each, timed.seconds, seconds - timed.seconds - learning, learning)
 
 
-MEASURES: dict[str, tuple[Any, Any]] = {
-    "exit": (ExitSettings, measure_exit),
-    "dmc": (DMCSettings, measure_dmc),
-    "ppo": (PPOSettings, measure_ppo),
+def measure_rllib(settings: Any, bar: Bar) -> Share:
+    """Measure an update of one process, which plays and learns; the environments are timed from outside."""
+    import ray
+
+    from scopa_train import rllib
+
+    seconds = 0.0
+
+    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal seconds
+            begin = time.perf_counter()
+            try:
+                return work(*arguments, **options)
+            finally:
+                seconds += time.perf_counter() - begin
+
+        return call
+
+    settings = replace(settings, runners=0, learners=0)
+    rllib.start_ray(settings)
+    try:
+        learner = rllib.Rllib(settings)
+        learner.train()
+        kind = rllib.RankEnv
+        with patch.object(kind, "step", timed(kind.step)), patch.object(kind, "reset", timed(kind.reset)):
+            seconds, before = 0.0, learner.steps
+            begin = time.perf_counter()
+            values = learner.train()
+            whole = time.perf_counter() - begin
+        learner.algorithm.stop()
+    finally:
+        ray.shutdown()
+    learning = values["seconds/learn"]
+    return Share("rllib", learner.steps - before, seconds, whole - seconds - learning, learning)
+
+
+def settings_of(recipe: str, preset: str, out: Path) -> Any:
+    """Return the settings of a recipe's preset.
+
+    Raises:
+        ImportError: what the recipe needs is not installed.
+    """
+    if recipe == "rllib":
+        from scopa_train.rllib import RllibSettings
+
+        kind: Any = RllibSettings
+    else:
+        kind = {"exit": ExitSettings, "dmc": DMCSettings, "ppo": PPOSettings}[recipe]
+    plain = load_preset(recipe, preset)
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()} | {"out": out})
+
+
+MEASURES: dict[str, Callable[[Any, Bar], Share]] = {
+    "exit": measure_exit,
+    "dmc": measure_dmc,
+    "ppo": measure_ppo,
+    "rllib": measure_rllib,
 }
 
 
 def bench_recipes(
-    game: str = "scopa",
+    preset: str = "scopa/full",
     /,
     *,
     json_file: Annotated[Path | None, Parameter(name="--json")] = None,
 ) -> None:
-    """Measure an update of each recipe's preset GAME/full: decisions a second, and where the time goes.
+    """Measure an update of each recipe: decisions a second, and where the time goes.
 
     Args:
-        game: game of the presets.
+        preset: GAME/quick or GAME/full: the settings.
         json_file: write the figures to this file.
     """
     if json_file is not None:
         check_folder(json_file)
     found = []
     with TemporaryDirectory() as folder:
-        for name, (kind, measure) in MEASURES.items():
-            settings = kind(**{**load_preset(name, f"{game}/full"), "out": Path(folder)})
+        for name, measure in MEASURES.items():
+            try:
+                settings = settings_of(name, preset, Path(folder))
+            except ImportError as error:
+                print(f"{name} is left out: {error}")
+                continue
             torch.set_num_threads(settings.threads)
             with progress_bar(name, 1, "measurements") as bar:
                 found.append(measure(settings, bar))
                 bar.advance_to(1)
-    table = Table("recipe", title=f"{game}, presets full", box=None, title_justify="left")
+    table = Table("recipe", title=preset, box=None, title_justify="left")
     for column in ("decisions a second", "env %", "inference %", "learning %"):
         table.add_column(column, justify="right")
     for share in found:
@@ -176,4 +234,4 @@ def bench_recipes(
         table.add_row(share.recipe, f"{share.frames / share.seconds:,.0f}", *parts)
     Console().print(table)
     if json_file is not None:
-        write_json(json_file, {"game": game, "recipes": [{**vars(share)} for share in found]})
+        write_json(json_file, {"preset": preset, "recipes": [vars(share) for share in found]})

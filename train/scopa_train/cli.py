@@ -36,6 +36,7 @@ app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
 )
 app.command("scopa_train.exploit:exploit_command", name="exploit", help="Train a best responder to an agent.")
+app.command("scopa_train.curve:curves_command", name="curves", help="Draw the learning curves of several runs.")
 train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
 train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: learn from the results of rounds.")
 train.command("scopa_train.ppo:train_ppo", name="ppo", help="MaskablePPO against a pool of agents and past selves.")

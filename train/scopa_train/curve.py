@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from scopa_agents.arena import Pairing
 from scopa_agents.plots import COLORS, picture
@@ -39,17 +43,69 @@ class Curve:
         most = max((point[self.unit] for points in self.points.values() for point in points), default=0)
         size, word = (1_000_000, "millions") if most >= 5_000_000 else (1000, "thousands")
         with picture(path, 7, 4.2) as (_, axes):
-            for (opponent, points), color in zip(self.points.items(), itertools.cycle(COLORS), strict=False):
-                steps = [point[self.unit] / size for point in points]
-                axes.fill_between(
-                    steps, [p["low"] for p in points], [p["high"] for p in points], color=color, alpha=0.2, lw=0
-                )
-                axes.plot(steps, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=f"against {opponent}")
-            axes.axhline(0, color="0.4", lw=0.8)
-            axes.set(
-                title=self.title,
-                xlabel=f"{self.unit} ({word})",
-                ylabel="points a round over the opponent",
-            )
-            axes.legend(loc="best", title="mean and 95 % interval")
-            axes.grid(alpha=0.3)
+            lines = [
+                (f"against {opponent}", [point[self.unit] / size for point in points], points)
+                for opponent, points in self.points.items()
+            ]
+            _draw_lines(axes, lines)
+            axes.set(title=self.title, xlabel=f"{self.unit} ({word})", ylabel="points a round over the opponent")
+
+
+def _draw_lines(axes: Any, lines: Iterable[tuple[str, Sequence[float], Sequence[dict[str, Any]]]]) -> None:
+    """Draw lines of a name, places and points, each with its intervals."""
+    for (name, places, points), color in zip(lines, itertools.cycle(COLORS), strict=False):
+        low, high = [p["low"] for p in points], [p["high"] for p in points]
+        axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
+        axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
+    axes.axhline(0, color="0.4", lw=0.8)
+    axes.legend(loc="best", title="mean and 95 % interval")
+    axes.grid(alpha=0.3)
+
+
+def read_curve(folder: Path) -> dict[str, Any]:
+    """Return what ``curve.json`` of a run holds.
+
+    Raises:
+        ValueError: the folder has none, or it cannot be read.
+    """
+    path = folder / "curve.json"
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        seconds = [p["seconds"] for points in content["curves"].values() for p in points]
+        if not isinstance(content["title"], str) or not all(s >= 0 for s in seconds):
+            raise KeyError("title or seconds")
+    except FileNotFoundError:
+        raise ValueError(f"run={str(folder)!r}: has no curve.json; allowed is the folder of a training run") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: not the curve of a training run ({error!r})") from None
+    return dict(content)
+
+
+def curves_command(
+    runs: tuple[Path, ...],
+    /,
+    *,
+    against: str = "greedy",
+    out: Annotated[Path, Parameter(name="--out")] = Path("curves.png"),
+) -> None:
+    """Draw the learning curves of several runs in one picture, over the time that each has trained.
+
+    Args:
+        runs: folders of training runs.
+        against: the opponent.
+        out: the picture, PNG.
+    """
+    curves = [read_curve(folder) for folder in runs]
+    titles = [curve["title"] for curve in curves]
+    lines = []
+    for folder, curve in zip(runs, curves, strict=True):
+        points = curve["curves"].get(against)
+        if not points:
+            names = ", ".join(curve["curves"])
+            raise ValueError(f"against={against!r}: {str(folder)!r} was evaluated against {names}")
+        name = curve["title"] + (f" ({folder.name})" if titles.count(curve["title"]) > 1 else "")
+        lines.append((name, [p["seconds"] / 60 for p in points], points))
+    with picture(out, 7, 4.2) as (_, axes):
+        _draw_lines(axes, lines)
+        axes.set(title=f"Against {against}", xlabel="minutes of training", ylabel="points a round over the opponent")
+    print(f"saved {out}")
