@@ -115,6 +115,21 @@ def test_what_a_training_leaves_behind(recipe: str, tmp_path: Path) -> None:
     assert again.margin == results[0].margin
 
 
+def test_a_network_is_also_played_in_games_that_it_has_not_learnt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_of("exit", tmp_path, unseen=("german_4p",))  # a warning would be an error
+    titles = [line for line in capsys.readouterr().out.splitlines() if "duplicate deals" in line]
+    assert [title.partition(",")[0] for title in titles] == ["scopa", "german_4p"]
+    card = json.loads((tmp_path / "network.json").read_text())
+    assert card["rules"] == ["scopa"]
+    assert {row["rules"] for row in card["arena"]} == {"scopa", "german_4p"}
+    curve = json.loads((tmp_path / "curve.json").read_text())["curves"]
+    assert set(curve) == {"greedy", "expert", "best so far"}
+    with pytest.raises(ValueError, match="rules 'nope': allowed are"):
+        exit.ExitSettings(unseen=("nope",))
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_run_goes_on_only_with_its_own_settings(recipe: str, tmp_path: Path) -> None:
     run_of(recipe, tmp_path)

@@ -120,9 +120,8 @@ def models_page() -> str:
         for row in card["arena"]:
             low, high = row["interval"]
             deals = f"{row['deals']:,}, {row['seed']}"
-            rows.append(
-                f"| `{row['rules']}` | {row['against']} | {deals} | {row['margin']:+.3f} | {low:+.3f} .. {high:+.3f} |"
-            )
+            game = f"`{row['rules']}`" + ("" if row["rules"] in card["rules"] else ", not trained on")
+            rows.append(f"| {game} | {row['against']} | {deals} | {row['margin']:+.3f} | {low:+.3f} .. {high:+.3f} |")
         parts += [
             f"## {name}",
             "\n".join(["| | |", "|---|---|", *(f"| {what} | {value} |" for what, value in specs)]),

@@ -27,7 +27,7 @@ from scopa_agents.network.features import FEATURES, LATE
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS
-from scopa_env import make_agent
+from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
 from scopa_train.run import NETWORK, Run, RunSettings, parse_all
@@ -39,6 +39,8 @@ class ExitSettings(RunSettings):
 
     rules: tuple[str, ...] = ("scopa",)
     "Presets to learn, or preset:field=value,field=value."
+    unseen: tuple[str, ...] = ()
+    "The same, not learnt, but played in the closing table."
     opponent: str = ""
     "greedy, expert, random or learned:NAME: learn the best answer to it; empty: self-play."
     iterations: int = 10
@@ -91,6 +93,8 @@ class ExitSettings(RunSettings):
     def __post_init__(self) -> None:
         self.check_run()
         parse_all(self.rules)
+        for text in self.unseen:
+            Rules.parse(text)
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
         self.at_least(0, "solve", "late_decisions", "late_steps")
@@ -286,7 +290,7 @@ def train(settings: ExitSettings, resume: bool = False) -> tuple[MoveNetwork, li
     network = learner.network()
     network.save(run.out / NETWORK, half=True)
     more = {"features": FEATURES, "labelled decisions": learner.labelled, "precision": learner.early.fit.precision}
-    return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "exit"), more)
+    return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "exit"), more, settings.unseen)
 
 
 def iterate(learner: Exit, run: Run) -> None:

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,19 +214,22 @@ class Run:
         self.curve.save(self.out)
         return sum(margins) / len(margins) if margins else 0.0
 
-    def finish(self, agent: Any, more: Mapping[str, Any]) -> list[Pairing]:
+    def finish(self, agent: Any, more: Mapping[str, Any], unseen: Sequence[str] = ()) -> list[Pairing]:
         """Play and print the closing table, on deals of its own, and write ``network.json`` and ``result.json``.
 
         Args:
             agent: the agent.
             more: what else the card is to say of it.
+            unseen: further games that it is to play, on which it was not trained.
         """
         seconds = self.seconds()
-        results = [
-            duel(agent, opponent, rules, self.settings.final_deals, seed=self.settings.seed + 2)
-            for rules in self.rules
-            for opponent in self.settings.against
-        ]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".* was trained on ", category=UserWarning)
+            results = [
+                duel(agent, opponent, rules, self.settings.final_deals, seed=self.settings.seed + 2)
+                for rules in (*self.rules, *unseen)
+                for opponent in self.settings.against
+            ]
         self.curve.save(self.out)
         card = {
             "recipe": self.recipe,
@@ -239,7 +243,8 @@ class Run:
         }
         write_json(self.out / CARD, card)
         write_json(self.out / RESULT, {**card, "pairings": [dataclasses.asdict(result) for result in results]})
-        pairing_table(results)
+        for k in range(0, len(results), len(self.settings.against)):
+            pairing_table(results[k : k + len(self.settings.against)])
         print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
 
