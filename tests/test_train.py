@@ -585,6 +585,7 @@ def test_rank_features(text: str) -> None:
         ({"steps": 0}, "steps=0"),
         ({"num_envs": -1}, "num_envs=-1"),
         ({"eval_deals": 1}, "eval_deals=1"),
+        ({"against": ()}, "against=()"),
         ({"rules": "skopa"}, "did you mean"),
         ({"reward": "score"}, "reward='score'"),
         ({"opponents": ("nobody",)}, "agent 'nobody'"),

@@ -53,6 +53,8 @@ class RunSettings:
         """Raise a ValueError for a setting that is not allowed."""
         self.at_least(1, "threads", "evaluations")
         self.at_least(2, "eval_deals", "final_deals")
+        if not self.against:
+            raise ValueError("against=(): name at least one agent")
         for name in self.against:
             make_agent(name, 0)
 
