@@ -4,9 +4,9 @@ One update of the preset, wall time, on as many threads as the preset says.  Thr
 
 env: playing by the rules.  Where games run inside the compiled loops of the recipe it cannot be timed from outside: it
 is the number of plays, those tried for their features included, times what the engine alone takes for one, measured in
-the same run.  Of `ppo` it is what the vector environment takes, and so the opponents' decisions are in it; of `rllib`
-what the environments take, with one process for all.
-inference: the rest of the time in which games are played: features, network, drawing of worlds.
+the same run.  Of `ppo` and `rllib` it is what the environments take, without the opponents in them; `rllib` plays and
+learns in one process here.
+inference: the rest of the time in which games are played: features, networks, opponents, drawing of worlds.
 learning: gradient steps.
 """
 
@@ -33,7 +33,7 @@ from scopa_train.bench import engine_alone, rate
 from scopa_train.bench_train import Timed
 from scopa_train.dmc import DMC, DMCSettings
 from scopa_train.exit import Exit, ExitSettings
-from scopa_train.ppo import Pool, PPOSettings, export, make_env, make_model
+from scopa_train.ppo import Pool, PPOSettings, Slot, export, make_env, make_model
 from scopa_train.presets import load_preset
 from scopa_train.report import write_json
 
@@ -114,29 +114,43 @@ def measure_dmc(settings: DMCSettings, bar: Bar) -> Share:
     return Share("dmc", len(played), env, playing - env, learning)
 
 
+class Stopwatch:
+    """Adds up the seconds of calls."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def around(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, timed."""
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            begin = time.perf_counter()
+            try:
+                return work(*arguments, **options)
+            finally:
+                self.seconds += time.perf_counter() - begin
+
+        return call
+
+
 def measure_ppo(settings: PPOSettings, bar: Bar) -> Share:
-    """Measure an update against the pool as it is at the start; the environments are timed from outside."""
+    """Measure an update against the pool with one past self; environments and opponents are timed from outside."""
     pool = Pool(settings)
     timed = Timed(make_env(settings, pool), time.perf_counter)
     model = make_model(settings, timed)
+    pool.add("past", export(model, settings))
     pool.seat(np.random.default_rng(settings.seed), export(model, settings))
     each = settings.num_envs * settings.num_steps
     model.learn(each)
-    learning = 0.0
-    learn: Callable[[], None] = model.train
-
-    def train() -> None:
-        nonlocal learning
-        begin = time.perf_counter()
-        learn()
-        learning += time.perf_counter() - begin
-
-    model.train = train  # type: ignore[method-assign]
+    learning, opponents = Stopwatch(), Stopwatch()
+    model.train = learning.around(model.train)  # type: ignore[method-assign]
     timed.seconds = 0.0
     begin = time.perf_counter()
-    model.learn(each)
+    with patch.object(Slot, "act_batch", opponents.around(Slot.act_batch)):
+        model.learn(each)
     seconds = time.perf_counter() - begin
-    return Share("ppo", each, timed.seconds, seconds - timed.seconds - learning, learning)
+    env = timed.seconds - opponents.seconds
+    return Share("ppo", each, env, seconds - env - learning.seconds, learning.seconds)
 
 
 def measure_rllib(settings: Any, bar: Bar) -> Share:
@@ -145,35 +159,29 @@ def measure_rllib(settings: Any, bar: Bar) -> Share:
 
     from scopa_train import rllib
 
-    seconds = 0.0
-
-    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **options: Any) -> Any:
-            nonlocal seconds
-            begin = time.perf_counter()
-            try:
-                return work(*arguments, **options)
-            finally:
-                seconds += time.perf_counter() - begin
-
-        return call
-
     settings = replace(settings, runners=0, learners=0)
     rllib.start_ray(settings)
     try:
         learner = rllib.Rllib(settings)
         learner.train()
-        kind = rllib.RankEnv
-        with patch.object(kind, "step", timed(kind.step)), patch.object(kind, "reset", timed(kind.reset)):
-            seconds, before = 0.0, learner.steps
-            begin = time.perf_counter()
+        kind, env, before = rllib.RankEnv, Stopwatch(), learner.steps
+        begin = time.perf_counter()
+        with patch.object(kind, "step", env.around(kind.step)), patch.object(kind, "reset", env.around(kind.reset)):
             values = learner.train()
-            whole = time.perf_counter() - begin
+        seconds = time.perf_counter() - begin
         learner.algorithm.stop()
     finally:
         ray.shutdown()
     learning = values["seconds/learn"]
-    return Share("rllib", learner.steps - before, seconds, whole - seconds - learning, learning)
+    return Share("rllib", learner.steps - before, env.seconds, seconds - env.seconds - learning, learning)
+
+
+MEASURES: dict[str, Callable[[Any, Bar], Share]] = {
+    "exit": measure_exit,
+    "dmc": measure_dmc,
+    "ppo": measure_ppo,
+    "rllib": measure_rllib,
+}
 
 
 def settings_of(recipe: str, preset: str, out: Path) -> Any:
@@ -190,14 +198,6 @@ def settings_of(recipe: str, preset: str, out: Path) -> Any:
         kind = {"exit": ExitSettings, "dmc": DMCSettings, "ppo": PPOSettings}[recipe]
     plain = load_preset(recipe, preset)
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()} | {"out": out})
-
-
-MEASURES: dict[str, Callable[[Any, Bar], Share]] = {
-    "exit": measure_exit,
-    "dmc": measure_dmc,
-    "ppo": measure_ppo,
-    "rllib": measure_rllib,
-}
 
 
 def bench_recipes(
