@@ -294,3 +294,13 @@ def test_a_killed_run_on_a_local_ray_goes_on(tmp_path: Path) -> None:
     game = scopa_env.Game("scopa", seed=1)
     agent = scopa_env.make_agent(f"learned:{tmp_path / 'network.safetensors'}")
     assert agent.act(game.view(game.seat)) in game.legal_moves
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # RLlib's own
+def test_where_the_time_goes(tmp_path: Path) -> None:
+    from scopa_train.bench_recipes import measure_rllib
+
+    share = measure_rllib(recipe_settings(tmp_path), None)  # type: ignore[arg-type]
+    assert share.frames >= TINY["train_batch"]
+    assert min(share.env, share.inference, share.learning) > 0

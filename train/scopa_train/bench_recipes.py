@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -30,10 +31,8 @@ from scopa_agents.arena_table import Bar, progress_bar
 from scopa_env.files import check_folder
 from scopa_env.rules import Rules
 from scopa_train.bench import engine_alone, rate
-from scopa_train.bench_train import Timed
 from scopa_train.dmc import DMC, DMCSettings
 from scopa_train.exit import Exit, ExitSettings
-from scopa_train.ppo import Pool, PPOSettings, Slot, export, make_env, make_model
 from scopa_train.presets import load_preset
 from scopa_train.report import write_json
 
@@ -133,8 +132,11 @@ class Stopwatch:
         return call
 
 
-def measure_ppo(settings: PPOSettings, bar: Bar) -> Share:
+def measure_ppo(settings: Any, bar: Bar) -> Share:
     """Measure an update against the pool with one past self; environments and opponents are timed from outside."""
+    from scopa_train.bench_train import Timed  # sb3 is not installed where RLlib is
+    from scopa_train.ppo import Pool, Slot, export, make_env, make_model
+
     pool = Pool(settings)
     timed = Timed(make_env(settings, pool), time.perf_counter)
     model = make_model(settings, timed)
@@ -184,18 +186,16 @@ MEASURES: dict[str, Callable[[Any, Bar], Share]] = {
 }
 
 
+SETTINGS = {"exit": "ExitSettings", "dmc": "DMCSettings", "ppo": "PPOSettings", "rllib": "RllibSettings"}
+
+
 def settings_of(recipe: str, preset: str, out: Path) -> Any:
     """Return the settings of a recipe's preset.
 
     Raises:
         ImportError: what the recipe needs is not installed.
     """
-    if recipe == "rllib":
-        from scopa_train.rllib import RllibSettings
-
-        kind: Any = RllibSettings
-    else:
-        kind = {"exit": ExitSettings, "dmc": DMCSettings, "ppo": PPOSettings}[recipe]
+    kind = getattr(import_module(f"scopa_train.{recipe}"), SETTINGS[recipe])
     plain = load_preset(recipe, preset)
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()} | {"out": out})
 
