@@ -99,6 +99,25 @@ def choose_one(rules: Any, games: Any, action: int) -> int:
 
 
 @kernel
+def act_undealt(rules: Any, games: Any, action: int) -> int:
+    """Take one action in games[0] as `act_one` does, but deal no new hands when all are empty (`deal_hands`)."""
+    game = games[0]
+    if not play.is_legal(rules[0], game, action):
+        return -1
+    if not play.choose(rules[0], game, action):
+        return 0
+    play.play_undealt(rules[0], game, int(game["card"]), game["chosen"])
+    return 1
+
+
+@kernel
+def deal_hands(rules: Any, games: Any) -> None:
+    """Deal new hands from the ``deck`` that each game holds."""
+    for i in range(len(games)):
+        deal.deal_hands(rules[0], games[i])
+
+
+@kernel
 def play_one(rules: Any, games: Any, card: int, captured: Any) -> bool:
     """Make a whole play in games[0]; False (and nothing changes) if it is illegal."""
     game = games[0]

@@ -182,6 +182,12 @@ def _pay_round(rules: Any, settings: Any, game: Any, run: Any, over: bool, earne
 
 
 @kernel
+def pay_of_round(rules: Any, settings: Any, games: Any, runs: Any, earned: Any) -> None:
+    """Write what each side gets for the round of games[0], which is over, if it is an episode (float64[6])."""
+    _pay_round(rules[0], settings[0], games[0], runs[0], True, earned)
+
+
+@kernel
 def _match_winner(game: Any) -> int:
     winner = int(game["winner"])
     return NOBODY if winner == DRAWN else winner

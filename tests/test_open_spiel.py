@@ -1,0 +1,249 @@
+"""OpenSpiel: its own checks pass, the game is ours step for step, resampling keeps what a seat knows."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel", reason="needs the extra open_spiel")
+
+from open_spiel.python.observation import make_observation  # noqa: E402
+
+import scopa_env  # noqa: E402
+from scopa_env import PRESETS, Game, Rules  # noqa: E402
+from scopa_env.engine.state import UNKNOWN  # noqa: E402
+from scopa_env.interop.open_spiel import ScopaState, chance_actions, replayed  # noqa: E402
+from scopa_env.observation import pieces  # noqa: E402
+
+SOME = (
+    "mini_scopa",
+    "scopa",
+    "escoba",
+    "german",
+    "bga_scopa_4p",
+    "scopone",
+    "scopone_scientifico",
+    "scopa:players:3",
+    "german_4p:partner_hand_visible:true",
+    "scopa:players:6;teams:true",
+)
+"""Rules, as OpenSpiel's texts write them."""
+
+
+def load(rules: str, **more: Any) -> Any:
+    return pyspiel.load_game("python_scopa", {"rules": rules, **more})
+
+
+def random_states(game: Any, seed: int) -> list[Any]:
+    """Return the states of a random round in which a player acts, and the last one."""
+    rng, state, states = random.Random(seed), game.new_initial_state(), []
+    while not state.is_terminal():
+        if not state.is_chance_node():
+            states.append(state.clone())
+        state.apply_action(rng.choice(state.legal_actions()))
+    return [*states, state]
+
+
+@pytest.mark.parametrize("rules", sorted(PRESETS))
+def test_its_own_random_simulations(rules: str) -> None:
+    pyspiel.random_sim_test(load(rules), num_sims=2, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("options", [{"dealer": 1}, {"reward": "win"}, {"deal": "hands"}], ids=str)
+def test_its_own_random_simulations_with_parameters(options: dict[str, Any]) -> None:
+    pyspiel.random_sim_test(load("mini_scopa", **options), num_sims=5, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("rules", SOME)
+@pytest.mark.parametrize("reward", ["points", "win"])
+def test_it_is_the_game_of_our_environment_on_the_same_deck(rules: str, reward: str) -> None:
+    game = load(rules, reward=reward, deal="cards")
+    env = scopa_env.env(game.rules, reward=reward, history=True)
+    rng = np.random.default_rng(1)
+    for seed in range(3):
+        env.reset(seed=seed)
+        deck, dealer = env.game().deck, env.game().dealer
+        assert deck is not None
+        state = game.new_initial_state()
+        state.apply_action(dealer)
+        at = 0
+        earned = dict.fromkeys(env.possible_agents, 0.0)
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes = state.chance_outcomes()
+                assert sum(chance for _, chance in outcomes) == pytest.approx(1)
+                assert [card for card, _ in outcomes] == sorted(deck[at:])
+                state.apply_action(deck[at])
+                at += 1
+                continue
+            seat = state.current_player()
+            assert env.agent_selection == f"player_{seat}"
+            seen = env.observe(env.agent_selection)
+            assert state.legal_actions() == np.flatnonzero(seen["action_mask"]).tolist()
+            for player in range(game.num_players()):
+                expected = env.observe(f"player_{player}")
+                size = sum(piece.size for piece in pieces(game.num_players()))
+                assert state.observation_tensor(player) == expected["observation"][:size].tolist()
+                plays = expected["history"][: game.rules.num_plays].ravel()
+                assert state.information_state_tensor(player) == [*expected["observation"][:size], *plays]
+            action = int(rng.choice(state.legal_actions()))
+            state.apply_action(action)
+            env.step(action)
+            for agent, reward_now in env.rewards.items():
+                earned[agent] += reward_now
+        assert state.returns() == pytest.approx(list(earned.values()))
+
+
+@pytest.mark.parametrize(("rules", "deal"), [*((rules, "cards") for rules in SOME), ("mini_scopa", "hands")])
+def test_resampling_keeps_what_a_seat_knows_and_draws_the_rest(rules: str, deal: str) -> None:
+    game = load(rules, deal=deal)
+    rng = random.Random(1)
+    others: dict[bool, int] = {True: 0, False: 0}
+    for state in random_states(game, 5):
+        for player in range(game.num_players()):
+            again = state.resample_from_infostate(player, rng.random)
+            assert again.information_state_string(player) == state.information_state_string(player)
+            assert again.information_state_tensor(player) == state.information_state_tensor(player)
+            assert again.current_player() == state.current_player()
+            if not state.is_terminal() and player == state.current_player():
+                assert again.legal_actions() == state.legal_actions()
+            others[again.table().hands == state.table().hands] += 1
+    assert others[False] > 0
+
+
+@pytest.mark.parametrize("rules", SOME)
+def test_information_states_say_the_same_as_text_and_as_numbers(rules: str) -> None:
+    game = load(rules)
+    texts: dict[str, bytes] = {}
+    for seed in range(12):
+        for state in random_states(game, seed):
+            for player in range(game.num_players()):
+                tensor = np.array([player, *state.information_state_tensor(player)], np.int8).tobytes()
+                assert texts.setdefault(state.information_state_string(player), tensor) == tensor
+    assert len(set(texts.values())) == len(texts)
+
+
+def test_what_is_dealt_can_be_read_off_a_round_and_dealt_again() -> None:
+    for rules in SOME:
+        for seed in range(3):
+            game = load(rules)
+            for state in random_states(game, seed):
+                again = replayed(
+                    game, state.records, [step.action for step in state.full_history() if step.player >= 0]
+                )
+                assert str(again) == str(state)
+                assert again.table().hands == state.table().hands
+                assert again.current_player() == state.current_player()
+                assert chance_actions(game, again.records) == chance_actions(game, state.records)
+
+
+def test_hidden_cards_are_in_no_information_state() -> None:
+    game = load("scopone")
+    rng = random.Random(2)
+    for state in random_states(game, 3)[:20]:
+        for player in range(4):
+            again = state.resample_from_infostate(player, rng.random)
+            assert again.observation_string(player) == state.observation_string(player)
+            assert (state.records["deck"][0][int(state.records["dealt"][0]) :] == UNKNOWN).all()
+
+
+def test_a_void_deal_is_dealt_again_by_new_chance_nodes() -> None:
+    game = load("gamerules_scopa", dealer=1)
+    deck = [*range(36), 36, 37, 38, 39]
+    kings = [card for card in deck if card % 10 == 9]
+    rest = [card for card in deck if card not in kings]
+    void = [*rest[:6], *kings[:3], rest[6]]
+    good = rest[:10]
+    state = game.new_initial_state()
+    for card in (*void, *good):
+        assert state.is_chance_node()
+        assert [outcome for outcome, _ in state.chance_outcomes()]
+        state.apply_action(card)
+    assert state.current_player() == 0
+    assert state.table().table == tuple(sorted(good[6:]))
+    plain = game.new_initial_state()
+    for card in good:
+        plain.apply_action(card)
+    assert [plain.information_state_string(k) for k in (0, 1)] == [state.information_state_string(k) for k in (0, 1)]
+    again = state.resample_from_infostate(0, random.Random(1).random)
+    assert again.information_state_string(0) == state.information_state_string(0)
+
+
+def test_kinds_of_observations() -> None:
+    game = load("mini_scopa", dealer=1)
+    state = random_states(game, 4)[1]
+    public = pyspiel.IIGObservationType(True, False, pyspiel.PrivateInfoType.NONE)
+    private = pyspiel.IIGObservationType(False, False, pyspiel.PrivateInfoType.SINGLE_PLAYER)
+    everything = pyspiel.IIGObservationType(True, False, pyspiel.PrivateInfoType.ALL_PLAYERS)
+    seen = {kind: make_observation(game, kind) for kind in (public, private, everything)}
+    for player in (0, 1):
+        for observer in seen.values():
+            observer.set_from(state, player)
+        hands = state.table().hands
+        assert "hand" not in seen[public].dict
+        assert set(seen[private].dict) == {"hand", "unseen"}
+        assert np.flatnonzero(seen[private].dict["hand"]).tolist() == list(hands[player])
+        assert [np.flatnonzero(row).tolist() for row in seen[everything].dict["hands"]] == [list(h) for h in hands]
+    assert seen[public].string_from(state, 0) == seen[public].string_from(state, 1)
+    assert "?" in seen[public].string_from(state, 0)
+    seen[public].set_from(state, 0)
+    first = seen[public].tensor.copy()
+    seen[public].set_from(state, 1)
+    assert np.array_equal(first, seen[public].tensor)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"rules": "skopa"}, "did you mean 'scopa'"),
+        ({"dealer": 2}, r"dealer=2: allowed are seats 0 \.\. 1"),
+        ({"reward": "decided"}, "reward='decided': allowed are 'points', 'win'"),
+        ({"deal": "all"}, "deal='all': allowed are 'auto', 'cards', 'hands'"),
+    ],
+)
+def test_parameters_that_are_refused(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pyspiel.load_game("python_scopa", params)
+
+
+def test_actions_that_are_refused() -> None:
+    state = load("scopa").new_initial_state()
+    with pytest.raises(ValueError, match=r"chance outcome 2: allowed are seats 0 \.\. 1"):
+        state.apply_action(2)
+    with pytest.raises(ValueError, match="allowed is a state in which a player acts"):
+        state.resample_from_infostate(0, random.random)
+    state.apply_action(1)
+    state.apply_action(7)
+    with pytest.raises(ValueError, match="chance outcome 7: not possible"):
+        state.apply_action(7)
+    state = random_states(load("mini_scopa"), 1)[0]
+    illegal = next(action for action in range(81) if action not in state.legal_actions())
+    before = str(state)
+    with pytest.raises(ValueError, match=f"action {illegal} .* is not legal"):
+        state.apply_action(illegal)
+    assert str(state) == before
+
+
+def test_texts_of_a_game_with_changed_rules_can_be_read() -> None:
+    game = load("escoba:dealer_bonus=15:2+30:3,target=11")
+    again = pyspiel.load_game(str(game))
+    assert again.rules == game.rules == Rules.parse("escoba:dealer_bonus=15:2+30:3,target=11")
+    state = random_states(game, 1)[3]
+    _, copied = pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))
+    assert isinstance(copied, ScopaState)
+    assert str(copied) == str(state)
+    assert copied.legal_actions() == state.legal_actions()
+    other = state.clone()
+    other.apply_action(other.legal_actions()[0])
+    assert str(other) != str(state) == str(copied)
+
+
+def test_a_view_is_for_our_agents() -> None:
+    state = random_states(load("escoba"), 2)[4]
+    view = state.view(state.current_player())
+    move = scopa_env.make_agent("greedy").act(view)
+    assert move in view.legal_moves
+    assert isinstance(state.table(), Game)
