@@ -13,6 +13,7 @@ the only one left is taken by the engine.  So each legal move has exactly one se
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ __all__ = [
     "actions_of",
     "check_action",
     "move_of",
+    "next_action",
 ]
 
 
@@ -104,10 +106,21 @@ def actions_of(rules: Any, games: Any, move: Move) -> list[int]:
     games["chosen"] = 0
     actions = [move.card]
     while batch.choose_one(rules, games, actions[-1]) == 0:
-        chosen = int(games["chosen"][0])
-        left = [card for card in move.captured if not chosen >> card & 1]
-        actions.append(TAKE + left[0] if left else LAY)
+        actions.append(next_action(move, move.card, from_mask(int(games["chosen"][0]))))
     return actions
+
+
+def next_action(move: Move, card: int | None, chosen: Collection[int]) -> int:
+    """Return the action that says a legal move, or goes on saying it.
+
+    Args:
+        move: the move.
+        card: the hand card that has been named; None: nothing has been said yet.
+        chosen: table cards that have been named.
+    """
+    if card is None:
+        return move.card
+    return next((TAKE + one for one in move.captured if one not in chosen), LAY)
 
 
 def as_word(action: int) -> int:

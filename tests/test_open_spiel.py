@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,13 @@ pyspiel = pytest.importorskip("pyspiel", reason="needs the extra open_spiel")
 from open_spiel.python.observation import make_observation  # noqa: E402
 
 import scopa_env  # noqa: E402
-from scopa_env import PRESETS, Game, Rules  # noqa: E402
+from exact import best_response_value, value_against_random  # noqa: E402
+from scopa_agents.nash import SmallGame, TooLarge  # noqa: E402
+from scopa_env import PRESETS, Game, Move, Rules, View  # noqa: E402
 from scopa_env.engine.state import UNKNOWN  # noqa: E402
 from scopa_env.interop.open_spiel import ScopaState, chance_actions, replayed  # noqa: E402
 from scopa_env.observation import pieces  # noqa: E402
+from scopa_train.cli import app  # noqa: E402
 
 SOME = (
     "mini_scopa",
@@ -247,3 +252,61 @@ def test_a_view_is_for_our_agents() -> None:
     move = scopa_env.make_agent("greedy").act(view)
     assert move in view.legal_moves
     assert isinstance(state.table(), Game)
+
+
+# small games solved
+
+
+@pytest.fixture(scope="module")
+def tree() -> SmallGame:
+    return SmallGame("mini_scopa")
+
+
+def test_the_tree_of_mini_scopa(tree: SmallGame) -> None:
+    assert (tree.deals, len(tree.states), tree.ends, tree.nodes) == (2520, 15900, 10320, 39089)
+
+
+def test_exploitability_of_random_play_is_what_brute_force_finds(tree: SmallGame) -> None:
+    expected = [best_response_value(seat, 1) for seat in (0, 1)]
+    assert tree.exploitability(tree.policy_of("random")) == pytest.approx(sum(expected) / 2, abs=1e-12)
+
+
+def test_an_agent_wins_in_the_tree_what_it_wins_in_games(tree: SmallGame) -> None:
+    def last(view: View) -> Move:
+        return view.legal_moves[-1]
+
+    own, other = tree.policy_of(last), tree.policy_of("random")
+    assert tree.value(own, other) == pytest.approx(value_against_random(last, 0, 1), abs=1e-12)
+    assert -tree.value(other, own) == pytest.approx(value_against_random(last, 1, 1), abs=1e-12)
+
+
+def test_equilibrium(tree: SmallGame) -> None:
+    solution = tree.equilibrium(80)
+    assert tree.exploitability(solution) < 1e-3
+    assert tree.value(solution) == pytest.approx(-0.39816, abs=1e-3)
+    for name in ("random", "greedy", "pimc:3"):
+        policy = tree.policy_of(name)
+        assert tree.value(policy, solution) < tree.value(solution) + 1e-3
+        assert tree.exploitability(policy) > 0.01
+        assert all(sum(chance for _, chance in row) == pytest.approx(1) for row in policy.values())
+    stopped: list[int] = []
+    tree.equilibrium(1000, 0.1, stopped.append)
+    assert stopped[-1] in (10, 20)
+
+
+def test_trees_that_are_refused() -> None:
+    with pytest.raises(ValueError, match="allowed are those for two players, not 4"):
+        SmallGame("scopone")
+    with pytest.raises(TooLarge, match="more than 500 nodes"):
+        SmallGame("scopa", 500)
+
+
+def test_the_command_that_solves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    app(["nash", "random", "--iterations", "10", "--json", str(tmp_path / "nash.json")])
+    printed = capsys.readouterr().out
+    assert "15,900 information states" in printed
+    assert "0.6456" in printed
+    content = json.loads((tmp_path / "nash.json").read_text())
+    assert content["agents"][0]["exploitability"] == pytest.approx(0.6456, abs=1e-4)
+    with pytest.raises(ValueError, match="agent 'nobody'"):
+        app(["nash", "nobody"])

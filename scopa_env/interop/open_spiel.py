@@ -287,6 +287,12 @@ class ScopaState(pyspiel.State):
         """Whether the next chance node draws the dealer."""
         return self._next == DEALER
 
+    @property
+    def is_first_decision(self) -> bool:
+        """Whether a player acts, and none has before."""
+        records = self.records
+        return self._next == PLAY and int(records["plays"][0]) == 0 and int(records["card"][0]) == NOBODY
+
     def table(self) -> Game:
         """Return the game with all its cards, as far as they have been dealt."""
         return Game.from_records(self.rules, self.records)

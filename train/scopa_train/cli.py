@@ -36,6 +36,7 @@ app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
 )
 app.command("scopa_train.exploit:exploit_command", name="exploit", help="Train a best responder to an agent.")
+app.command("scopa_train.nash_command:nash_command", name="nash", help="Solve a small game; exact exploitability.")
 app.command("scopa_train.curve:curves_command", name="curves", help="Draw the learning curves of several runs.")
 train.command("scopa_train.exit:train_exit", name="exit", help="Expert iteration: learn from search, search better.")
 train.command("scopa_train.dmc:train_dmc", name="dmc", help="Deep Monte Carlo: learn from the results of rounds.")
@@ -70,6 +71,10 @@ def bench_speed(
     bench_all(seconds=seconds, repeats=repeats, only=only, processes=processes, json_file=json_file)
 
 
+EXTRAS = {"train rllib": "rllib", "nash": "open_spiel"}
+"""Extras that commands need, where it is not `train`."""
+
+
 def main() -> None:
     """Run the command line; a wrong input is one line on stderr and exit status 2."""
     if os.getcwd() not in sys.path:  # module:attribute finds modules of the folder that one is in
@@ -84,7 +89,7 @@ def main() -> None:
     except ImportError as error:
         cause = error.__cause__ or error
         missing = getattr(cause, "name", None) or str(cause)
-        extra = "rllib" if sys.argv[1:3] == ["train", "rllib"] else "train"
+        extra = EXTRAS.get(" ".join(sys.argv[1:3]), EXTRAS.get(" ".join(sys.argv[1:2]), "train"))
         where = " (in an environment of its own: docs/training.md)" if extra == "rllib" else ""
         fail(
             f"{missing} is not installed; this command needs the extra {extra!r}{where}: pip install"
