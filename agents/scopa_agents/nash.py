@@ -82,9 +82,7 @@ class SmallGame:
     ) -> None:
         self.rules = Rules.of(rules)
         if self.rules.players != 2:
-            raise ValueError(
-                f"rules {self.rules}: allowed are rules for two players, these are for {self.rules.players}"
-            )
+            raise ValueError(f"rules {self.rules}: allowed are those for two players, not {self.rules.players}")
         self.states: list[InformationState] = []
         self.deals = self.nodes = self.ends = 0
         self._most, self._progress = most_nodes, progress
