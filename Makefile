@@ -36,7 +36,7 @@ setup: $(STAMP)
 	@echo "$(VENV) is ready."
 
 train: $(STAMP)
-	$(BIN)/scopa train exit scopa/quick
+	$(BIN)/scopa train exit scopa/quick --overwrite
 
 test: $(STAMP)
 	@echo "Running the tests: $(TEST_TIME)."

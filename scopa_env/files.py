@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def check_folder(path: Path) -> None:
@@ -30,6 +31,31 @@ def whole_file(path: Path) -> Iterator[Path]:
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield unfinished
+        os.chmod(unfinished, 0o666 & ~_umask())  # some writers make files that only their owner can read
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def open_alone(path: Path) -> BinaryIO:
+    """Open a file to add to it, and keep a second process from doing the same where the system can.
+
+    Raises:
+        BlockingIOError: another one has it open.
+    """
+    file = path.open("ab")
+    with suppress(ImportError):
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise BlockingIOError(f"{path}: another run is writing this file") from None
+    return file

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module, no_denormals  # noqa: E402
 from scopa_train.presets import NAMES, load_preset, preset_games  # noqa: E402
-from scopa_train.run import Run, RunSettings, without_place  # noqa: E402
+from scopa_train.run import Diverged, Run, without_place  # noqa: E402
+from scopa_train.settings import RunSettings  # noqa: E402
 
 EVALUATION: dict[str, Any] = {"evaluations": 2, "eval_deals": 10, "final_deals": 10, "threads": 1}
 PPO: dict[str, Any] = {**EVALUATION, "steps": 1000, "num_envs": 4, "num_steps": 64, "batch_size": 64, "hidden": (16,)}
@@ -142,7 +144,7 @@ def test_a_run_goes_on_only_with_its_own_settings(recipe: str, tmp_path: Path) -
     module.train(kind(**base, out=tmp_path), resume=True)  # type: ignore[attr-defined]  # nothing is left to do
     assert (tmp_path / "network.safetensors").read_bytes() == before
     (tmp_path / "result.json").unlink()
-    with pytest.raises(CheckpointError, match="holds a run that was not finished; --resume goes on"):
+    with pytest.raises(CheckpointError, match="holds an unfinished run; --resume goes on"):
         module.train(kind(**base, out=tmp_path))  # type: ignore[attr-defined]
     (tmp_path / "checkpoint.safetensors").write_bytes(b"garbage")
     with pytest.raises(CheckpointError, match="cannot be read"):
@@ -275,7 +277,7 @@ def test_presets_are_settings(recipe: str) -> None:
 def test_the_command_line_takes_every_setting_of_a_preset(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = {"ppo": ppo, "dmc": dmc, "exit": exit}[recipe]
     found: list[Any] = []
-    monkeypatch.setattr(module, "train", lambda settings, resume: found.append(settings))
+    monkeypatch.setattr(module, "train", lambda settings, resume, overwrite: found.append(settings))
     kind = {"ppo": ppo.PPOSettings, "dmc": dmc.DMCSettings, "exit": exit.ExitSettings}[recipe]
     for game in preset_games(recipe):
         for name in NAMES:
@@ -294,7 +296,7 @@ def test_the_command_line_takes_every_setting_of_a_preset(recipe: str, monkeypat
 
 
 def test_a_card_names_the_command_without_the_place_of_the_results() -> None:
-    words = ["train", "exit", "--out", "runs/x", "--steps", "3", "--out=y", "scopa/quick", "--out"]
+    words = ["train", "exit", "--out", "runs/x", "--steps", "3", "--out=y", "--overwrite", "scopa/quick", "--out"]
     assert without_place(words) == ["train", "exit", "--steps", "3", "scopa/quick"]
 
 
@@ -306,14 +308,117 @@ def test_a_resumed_run_remembers_how_it_began(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setattr("scopa_train.run.commit", lambda: commit)
 
     at("scopa train exit scopa/full", "aaa")
-    Run(settings, "exit", ["scopa"], "decisions", resume=False).save({})
-    at("scopa train exit --resume", "aaa")
-    again = Run(settings, "exit", ["scopa"], "decisions", resume=True)
-    assert again.origin == {"command": "scopa train exit scopa/full", "commit": "aaa"}
+    Run(settings, "exit", ["scopa"], "decisions").close()
+    at("scopa train exit --resume", "aaa")  # killed before the first checkpoint: begun anew
+    run = Run(settings, "exit", ["scopa"], "decisions", resume=True)
+    assert run.origin == {"command": "scopa train exit scopa/full", "commit": "aaa"}
+    run.save({})
+    run.close()
+    run = Run(settings, "exit", ["scopa"], "decisions", resume=True)
+    assert run.origin == {"command": "scopa train exit scopa/full", "commit": "aaa"}
+    run.close()
     at("scopa train exit --resume", "bbb")
-    again = Run(settings, "exit", ["scopa"], "decisions", resume=True)
-    again.save({})
-    assert again.origin == {"command": "scopa train exit scopa/full", "commit": "aaa", "resumed at": ["bbb"]}
+    run = Run(settings, "exit", ["scopa"], "decisions", resume=True)
+    run.save({})
+    assert run.origin == {"command": "scopa train exit scopa/full", "commit": "aaa", "resumed at": ["bbb"]}
+    with pytest.raises(BlockingIOError, match="another run is writing"):
+        Run(settings, "exit", ["scopa"], "decisions", resume=True)
+
+
+def test_a_run_takes_the_place_of_another_only_when_told_to(tmp_path: Path) -> None:
+    mine, other = exit.ExitSettings(out=tmp_path), dmc.DMCSettings(out=tmp_path)
+    first = Run(mine, "exit", ["scopa"], "decisions")
+    first.save({"a": 1})
+    first.close()
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    for finished, word in ((False, "an unfinished"), (True, "a finished")):
+        if finished:
+            (tmp_path / "result.json").write_text("{}")
+        with pytest.raises(CheckpointError, match=f"holds {word} run; --resume goes on with it, --overwrite begins"):
+            Run(mine, "exit", ["scopa"], "decisions")
+    with pytest.raises(ValueError, match="the run there is one of 'exit', not of 'dmc'"):
+        Run(other, "dmc", ["scopa"], "decisions", resume=True)
+    with pytest.raises(ValueError, match="no run to resume"):
+        Run(replace(mine, out=tmp_path / "none"), "exit", ["scopa"], "decisions", resume=True)
+    with pytest.raises(ValueError, match="learning_rate=-1"):
+        app(["train", "exit", "--learning-rate", "-1", "--overwrite", "--out", str(tmp_path)])
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    Run(other, "dmc", ["scopa"], "decisions", overwrite=True).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "none", "notes.txt", "settings.json"]
+    assert json.loads((tmp_path / "settings.json").read_text())["recipe"] == "dmc"
+
+
+def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
+    with pytest.raises(Diverged, match=r"the training has diverged: after .* a smaller learning_rate may help"):
+        run_of("dmc", tmp_path / "dmc", learning_rate=1e30)
+    with pytest.raises(Diverged, match="diverged"):
+        run_of("ppo", tmp_path / "ppo", learning_rate=1e30)
+    assert not (tmp_path / "dmc" / "network.safetensors").exists()
+
+
+def test_what_is_saved_at_the_end_is_the_best_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluations say that the first network is better than all later ones."""
+    kept: dict[str, list[Any]] = {}
+    for recipe in RECIPES:
+        nets: list[Any] = []
+
+        def evaluate(run: Run, agent: Any, step: int, bar: Any, best: Any = None, nets: list[Any] = nets) -> float:
+            nets.append((step, agent))
+            return 0.0 if best is None else -1.0
+
+        monkeypatch.setattr(Run, "evaluate", evaluate)
+        network, _ = run_of(recipe, tmp_path / recipe)
+        step, first = nets[0]
+        assert len(nets) > 1
+        assert weights(network) == weights(first.policy if recipe == "ppo" else first.network)
+        assert json.loads((tmp_path / recipe / "network.json").read_text())["best after"] == step
+        kept[recipe] = nets
+    assert set(kept) == set(RECIPES)
+
+
+def test_damaged_labels_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "labels").write_bytes(b"garbage")
+    with pytest.raises(CheckpointError, match=r"labels .* cannot be read"):
+        Labels.load(tmp_path / "labels")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rules": "scopa"}, "rules='scopa': allowed is several texts"),
+        ({"hidden": 16}, "hidden=16: allowed is several whole numbers"),
+        ({"iterations": 2.5}, r"iterations=2\.5: allowed is a whole number"),
+        ({"iterations": True}, "iterations=True: allowed is a whole number"),
+        ({"centred": float("nan")}, "centred=nan: allowed is a finite number"),
+        ({"learning_rate": 0.0}, r"learning_rate=0\.0: allowed are numbers above 0"),
+        ({"seed": -1}, "seed=-1: allowed are numbers from 0"),
+        ({"out": 3}, "out=3: allowed is the path of a folder"),
+        ({"against": ("learned",), "rules": ("scopa:players=3",)}, "no network|players"),
+        ({"against": ("learned:nothing",)}, "learned:nothing|'nothing'"),
+    ],
+)
+def test_settings_of_other_types(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        exit.ExitSettings(**changes)
+
+
+def test_lists_and_texts_are_taken_as_settings() -> None:
+    settings = exit.ExitSettings(rules=["scopa"], hidden=[4, 2], centred=1, out="runs/x")  # type: ignore[arg-type]
+    assert (settings.rules, settings.hidden, settings.centred, settings.out) == (
+        ("scopa",),
+        (4, 2),
+        1.0,
+        Path("runs/x"),
+    )
+
+
+def test_several_values_after_one_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+    monkeypatch.setattr(exit, "train", lambda settings, resume, overwrite: found.append(settings))
+    app(["train", "exit", "scopa/quick", "--hidden", "64", "32", "--against", "greedy", "random", "--seed", "3"])
+    assert (found[0].hidden, found[0].against, found[0].seed) == ((64, 32), ("greedy", "random"), 3)
 
 
 # labels and regression
@@ -466,7 +571,7 @@ def test_hard_opponents_are_drawn_more_often() -> None:
 
 
 def test_the_exported_network_is_the_trained_one(tmp_path: Path) -> None:
-    settings = ppo.PPOSettings(**PPO, rules="bga_scopa_4p", out=tmp_path)
+    settings = ppo.PPOSettings(**{**PPO, "evaluations": 1}, rules="bga_scopa_4p", out=tmp_path)  # the last is the best
     policy, _ = ppo.train(settings)
     model = MaskablePPO.load(tmp_path / "model.zip")
     rules = Rules.parse(settings.rules)

@@ -18,7 +18,7 @@ from scopa_agents.arena import Tournament
 from scopa_agents.arena.results import Pairing, note_of_few, what_is_played
 from scopa_env.files import whole_file
 
-COLORS = ("#0072b2", "#d55e00", "#009e73")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 """Colours that are told apart by everyone (Okabe and Ito)."""
 
 DIVERGING = "PuOr_r"

@@ -33,7 +33,7 @@ from scopa_env.rules import Rules
 from scopa_train.bench import engine_alone, rate
 from scopa_train.dmc import DMC, DMCSettings
 from scopa_train.exit import Exit, ExitSettings
-from scopa_train.presets import load_preset
+from scopa_train.presets import NAMES, load_preset, preset_games
 from scopa_train.report import write_json
 
 
@@ -214,6 +214,10 @@ def bench_recipes(
     """
     if json_file is not None:
         check_folder(json_file)
+    games = sorted(set.intersection(*(set(preset_games(name)) for name in MEASURES)))
+    if preset.partition("/")[0] not in games or preset.partition("/")[2] not in NAMES:
+        allowed = ", ".join(f"{game}/{name}" for game in games for name in NAMES)
+        raise ValueError(f"preset={preset!r}: allowed are {allowed}")
     found = []
     with TemporaryDirectory() as folder:
         for name, measure in MEASURES.items():

@@ -21,7 +21,12 @@ app = cyclopts.App(
     print_error=False,
     result_action="return_value",
 )
-train = cyclopts.App(name="train", help="Train an agent.", config=(fill_in,))
+train = cyclopts.App(
+    name="train",
+    help="Train an agent.",
+    config=(fill_in,),
+    default_parameter=cyclopts.Parameter(consume_multiple=True),  # --hidden 512 64
+)
 bench = cyclopts.App(name="bench", help="Measure speed.")
 app.command(train)
 app.command(bench)

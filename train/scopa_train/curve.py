@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from scopa_agents.arena import Pairing
 from scopa_agents.plots import COLORS, picture
+from scopa_env.files import check_folder
 from scopa_train.report import write_json
 
 
@@ -58,7 +59,8 @@ def _draw_lines(axes: Any, lines: Iterable[tuple[str, Sequence[float], Sequence[
         axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
         axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
     axes.axhline(0, color="0.4", lw=0.8)
-    axes.legend(loc="best", title="mean and 95 % interval")
+    if axes.lines[1:]:
+        axes.legend(loc="best", title="mean and 95 % interval")
     axes.grid(alpha=0.3)
 
 
@@ -71,9 +73,12 @@ def read_curve(folder: Path) -> dict[str, Any]:
     path = folder / "curve.json"
     try:
         content = json.loads(path.read_text("utf-8"))
-        seconds = [p["seconds"] for points in content["curves"].values() for p in points]
-        if not isinstance(content["title"], str) or not all(s >= 0 for s in seconds):
-            raise KeyError("title or seconds")
+        points = [p for points in content["curves"].values() for p in points]
+        if not isinstance(content["title"], str) or not all(p["low"] <= p["margin"] <= p["high"] for p in points):
+            raise KeyError("title or margin")
+        for point in points:
+            _step(point)
+            _minutes(point)
     except FileNotFoundError:
         raise ValueError(f"run={str(folder)!r}: has no curve.json; allowed is the folder of a training run") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -81,31 +86,52 @@ def read_curve(folder: Path) -> dict[str, Any]:
     return dict(content)
 
 
+def _minutes(point: Mapping[str, Any]) -> float:
+    """Return how long a point's run had trained."""
+    return float(point["seconds"]) / 60
+
+
+def _step(point: Mapping[str, Any]) -> float:
+    """Return what the horizontal axis of a run's own curve counts, in thousands."""
+    return (
+        float(next(value for name, value in point.items() if name not in ("seconds", "margin", "low", "high"))) / 1000
+    )
+
+
 def curves_command(
     runs: tuple[Path, ...],
     /,
     *,
     against: str = "greedy",
+    over: Literal["minutes", "decisions"] = "minutes",
     out: Annotated[Path, Parameter(name="--out")] = Path("curves.png"),
 ) -> None:
-    """Draw the learning curves of several runs in one picture, over the time that each has trained.
+    """Draw the learning curves of several runs in one picture.
 
     Args:
         runs: folders of training runs.
-        against: the opponent.
+        against: the opponent; of a run in several games there is a line for each.
+        over: minutes of training, or decisions to learn from as the run's own curve counts them.
         out: the picture, PNG.
     """
+    if out.suffix != ".png":
+        raise ValueError(f"out={str(out)!r}: allowed is a file that ends in .png")
+    check_folder(out)
     curves = [read_curve(folder) for folder in runs]
     titles = [curve["title"] for curve in curves]
     lines = []
+    where = _minutes if over == "minutes" else _step
     for folder, curve in zip(runs, curves, strict=True):
-        points = curve["curves"].get(against)
-        if not points:
-            names = ", ".join(curve["curves"])
+        found = {name: points for name, points in curve["curves"].items() if name.partition(" in ")[0] == against}
+        if not found:
+            names = ", ".join(dict.fromkeys(name.partition(" in ")[0] for name in curve["curves"]))
             raise ValueError(f"against={against!r}: {str(folder)!r} was evaluated against {names}")
-        name = curve["title"] + (f" ({folder.name})" if titles.count(curve["title"]) > 1 else "")
-        lines.append((name, [p["seconds"] / 60 for p in points], points))
+        name = curve["title"] + (f" ({folder})" if titles.count(curve["title"]) > 1 else "")
+        for opponent, points in found.items():
+            game = opponent.partition(" in ")[2]
+            lines.append((f"{name}: {game}" if game else name, [where(p) for p in points], points))
+    axis = "minutes of training" if over == "minutes" else "decisions to learn from (thousands)"
     with picture(out, 7, 4.2) as (_, axes):
         _draw_lines(axes, lines)
-        axes.set(title=f"Against {against}", xlabel="minutes of training", ylabel="points a round over the opponent")
+        axes.set(title=f"Against {against}", xlabel=axis, ylabel="points a round over the opponent")
     print(f"saved {out}")

@@ -11,7 +11,7 @@ Reads top to bottom: settings, self-play, learning, the loop.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +35,8 @@ from scopa_env.kernel import kernel
 from scopa_env.rules import Rules
 from scopa_train.labels import Labels
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
-from scopa_train.run import NETWORK, Run, RunSettings
+from scopa_train.run import NETWORK, Run, is_due
+from scopa_train.settings import RunSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +67,12 @@ class DMCSettings(RunSettings):
     "Folder of the results."
 
     def __post_init__(self) -> None:
-        self.check_run()
-        Rules.parse(self.rules)
+        self.check_run([self.rules])
         self.at_least(1, "steps", "update", "batch")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         self.between(0, 1, "epsilon", "decay")
-        if not self.epochs > 0 or not self.learning_rate > 0:
-            raise ValueError(f"epochs={self.epochs}, learning_rate={self.learning_rate}: allowed are numbers above 0")
+        self.above_zero("epochs", "learning_rate")
         self.check_widths("hidden")
 
 
@@ -132,6 +131,7 @@ class DMC:
         self.rng = np.random.default_rng(settings.seed)
         self.decisions = 0
         self.best: MoveNetwork | None = None
+        self.best_after = 0
 
     def actors(self) -> Labels:
         """Let the network play; every actor has a thread and a seed."""
@@ -173,6 +173,7 @@ class DMC:
             "rng": self.rng.bit_generator.state,
             "decisions": self.decisions,
             "best": None if self.best is None else [list(layer) for layer in self.best.layers],
+            "best after": self.best_after,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -182,37 +183,44 @@ class DMC:
         self.decisions = state["decisions"]
         if state["best"] is not None:
             self.best = MoveNetwork([(weight, bias) for weight, bias in state["best"]])
+        self.best_after = state["best after"]
 
 
-def train(settings: DMCSettings, resume: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
+def train(settings: DMCSettings, resume: bool = False, overwrite: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
     """Train, save everything into ``settings.out`` (see `Run`) and return the network and the closing results."""
     torch.set_num_threads(settings.threads)
-    run = Run(settings, "dmc", [settings.rules], "decisions", resume)
     learner = DMC(settings)
+    run = Run(settings, "dmc", [settings.rules], "decisions", resume, overwrite)
     if run.state is not None:
         learner.load(run.state)
     with progress_bar("training", settings.steps, "decisions") as bar:
         while learner.decisions < settings.steps:
             update(learner, run, bar)
     network = learner.network(learner.fit.weights())
+    if learner.best is not None:
+        network = replace(network, layers=learner.best.layers)
     network.save(run.out / NETWORK, half=True)
-    more = {"features": FEATURES, "decisions": learner.decisions, "precision": learner.fit.precision}
+    more = {
+        "features": FEATURES,
+        "decisions": learner.decisions,
+        "best after": learner.best_after,
+        "precision": learner.fit.precision,
+    }
     return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "dmc"), more)
 
 
 def update(learner: DMC, run: Run, bar: Bar) -> None:
     """Play and learn; evaluate and write a checkpoint where that is due."""
     settings = learner.settings
-    every = settings.steps / settings.evaluations
-    due = learner.decisions // every
+    before = learner.decisions
     error = learner.learn(learner.actors())
     bar.advance_to(learner.decisions)
     run.log(learner.decisions, {"loss/plain": error})
-    if learner.decisions // every > due:
+    if is_due(before, learner.decisions, settings.steps, settings.evaluations):
         network = learner.network(learner.fit.weights())
         best = None if learner.best is None else NetworkAgent(learner.best)
         if run.evaluate(NetworkAgent(network), learner.decisions, bar, best) >= 0:
-            learner.best = network
+            learner.best, learner.best_after = network, learner.decisions
         run.save(learner.state())
 
 
@@ -222,6 +230,7 @@ def train_dmc(
     *,
     settings: Annotated[DMCSettings, Parameter(name="*")] = DMCSettings(),
     resume: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Deep Monte Carlo: learn what the round brings after a move, from self-play.
 
@@ -229,5 +238,6 @@ def train_dmc(
         preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
         resume: go on from the last checkpoint in --out, with its settings.
+        overwrite: begin anew in the place of a run that is in --out.
     """
-    train(settings, resume)
+    train(settings, resume, overwrite)

@@ -22,6 +22,7 @@ from cyclopts import Parameter
 
 from scopa_agents.arena import Pairing
 from scopa_agents.arena_table import Bar, progress_bar
+from scopa_agents.learned import model_for
 from scopa_agents.network.agent import NetworkAgent
 from scopa_agents.network.features import FEATURES, LATE
 from scopa_agents.network.network import MoveNetwork
@@ -30,7 +31,8 @@ from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
-from scopa_train.run import NETWORK, Run, RunSettings, parse_all
+from scopa_train.run import NETWORK, Run, is_due
+from scopa_train.settings import RunSettings, parse_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +93,8 @@ class ExitSettings(RunSettings):
     "Folder of the results."
 
     def __post_init__(self) -> None:
-        self.check_run()
+        self.check_run([*self.rules, *self.unseen])
         parse_all(self.rules)
-        for text in self.unseen:
-            Rules.parse(text)
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
         self.at_least(0, "solve", "late_decisions", "late_steps")
@@ -105,9 +105,11 @@ class ExitSettings(RunSettings):
         if self.rollout not in ROLLOUTS:
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
         if self.opponent:
-            opponent_of(self.opponent)
+            opponent_of(self.opponent, Rules.parse(self.rules[0]))
             if self.late_decisions:
                 raise ValueError(f"late_decisions={self.late_decisions}: exact values mean two perfect players")
+        self.above_zero("learning_rate")
+        self.at_least(0, "centred")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         self.between(0, 1, "epsilon", "explore", "decay")
@@ -171,6 +173,7 @@ class Exit:
         self.iteration = 0
         self.labelled = 0
         self.best: MoveNetwork | None = None
+        self.best_after = 0
 
     def learners(self) -> dict[str, Learner]:
         """Return what learns, by name."""
@@ -184,7 +187,7 @@ class Exit:
         else:
             network, horizon = self.network(), settings.horizon
             teacher = Teacher(settings.worlds, settings.explore, network=network, horizon=horizon)
-        opponent = opponent_of(settings.opponent) if settings.opponent else None
+        opponent = opponent_of(settings.opponent, Rules.parse(settings.rules[0])) if settings.opponent else None
         labels = self._label(replace(teacher, opponent=opponent, solve=settings.solve), self.count(), 0, bar)
         if settings.late_decisions:
             exact = Teacher(1, LATE_EXPLORE, "expert", solve=LATE, only_exact=True)
@@ -227,6 +230,7 @@ class Exit:
             "iteration": self.iteration,
             "labelled": self.labelled,
             "best": None if self.best is None else plain_layers(self.best),
+            "best after": self.best_after,
         }
 
     def load(self, state: dict[str, Any], out: Path) -> None:
@@ -239,6 +243,7 @@ class Exit:
             learner.fit.load(state["fits"][name])
             learner.window = learner.window[-state["kept"][name] :]
         self.best = None if state["best"] is None else network_of_layers(state["best"])
+        self.best_after = state["best after"]
 
 
 def plain_layers(network: MoveNetwork) -> list[Any]:
@@ -257,14 +262,16 @@ def label_file(out: Path, iteration: int) -> Path:
     return out / "labels" / f"{iteration:04}.safetensors"
 
 
-def opponent_of(name: str) -> Opponent:
-    """Return what an agent plays in compiled code.
+def opponent_of(name: str, rules: Rules) -> Opponent:
+    """Return what an agent plays in compiled code under some rules.
 
     Raises:
         ValueError: it is neither a compiled policy nor a network that values moves.
     """
     if name in ROLLOUTS:
         return Opponent(ROLLOUTS[name].address)
+    if name == "learned":
+        name = f"learned:{model_for(rules)}"
     agent = make_agent(name)
     if not isinstance(agent, NetworkAgent):
         raise ValueError(f"opponent={name!r}: allowed are {', '.join(ROLLOUTS)}, and learned:NAME of a move network")
@@ -277,19 +284,26 @@ LATE_EXPLORE = 0.2
 """Share of random moves in the games from which decisions for the late network are taken."""
 
 
-def train(settings: ExitSettings, resume: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
+def train(settings: ExitSettings, resume: bool = False, overwrite: bool = False) -> tuple[MoveNetwork, list[Pairing]]:
     """Train, save everything into ``settings.out`` (see `Run`) and return the network and the closing results."""
     torch.set_num_threads(settings.threads)
-    run = Run(settings, "exit", settings.rules, "labelled decisions", resume)
-    label_file(run.out, 0).parent.mkdir(exist_ok=True)
     learner = Exit(settings)
+    run = Run(settings, "exit", settings.rules, "labelled decisions", resume, overwrite)
+    label_file(run.out, 0).parent.mkdir(exist_ok=True)
     if run.state is not None:
         learner.load(run.state, run.out)
     while learner.iteration < settings.iterations:
         iterate(learner, run)
     network = learner.network()
+    if learner.best is not None:
+        network = replace(network, layers=learner.best.layers, late=learner.best.late)
     network.save(run.out / NETWORK, half=True)
-    more = {"features": FEATURES, "labelled decisions": learner.labelled, "precision": learner.early.fit.precision}
+    more = {
+        "features": FEATURES,
+        "labelled decisions": learner.labelled,
+        "best after": learner.best_after,
+        "precision": learner.early.fit.precision,
+    }
     return network, run.finish(NetworkAgent(MoveNetwork.load(run.out / NETWORK), "exit"), more, settings.unseen)
 
 
@@ -313,12 +327,11 @@ def iterate(learner: Exit, run: Run) -> None:
         values["rate/batches"] = batches / (run.seconds() - labelled)
         learner.iteration += 1
         run.log(learner.labelled, values)
-        every = max(settings.iterations // settings.evaluations, 1)
-        if learner.iteration % every == 0 or learner.iteration == settings.iterations:
+        if is_due(learner.iteration - 1, learner.iteration, settings.iterations, settings.evaluations):
             network = learner.network()
             best = None if learner.best is None else NetworkAgent(learner.best)
             if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:
-                learner.best = network
+                learner.best, learner.best_after = network, learner.labelled
     run.save(learner.state())
     for old in range(learner.iteration - max(len(one.window) for one in learner.learners().values())):
         label_file(run.out, old).unlink(missing_ok=True)
@@ -330,6 +343,7 @@ def train_exit(
     *,
     settings: Annotated[ExitSettings, Parameter(name="*")] = ExitSettings(),
     resume: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Expert iteration: learn what search says of every move, then search with what has been learnt.
 
@@ -337,5 +351,6 @@ def train_exit(
         preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
         resume: go on from the last checkpoint in --out, with its settings.
+        overwrite: begin anew in the place of a run that is in --out.
     """
-    train(settings, resume)
+    train(settings, resume, overwrite)

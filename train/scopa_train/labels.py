@@ -16,6 +16,7 @@ from threading import Event
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from scopa_agents.network.features import LATE, NUM_FEATURES, NUM_WORDS, PIECES, pack_position
@@ -35,6 +36,7 @@ from scopa_env.files import whole_file
 from scopa_env.kernel import kernel
 from scopa_env.packing import unpack
 from scopa_env.rules import Rules
+from scopa_train.checkpoint import CheckpointError
 
 SEARCH = np.dtype(
     [
@@ -221,8 +223,15 @@ class Labels:
 
     @classmethod
     def load(cls, path: Path) -> Labels:
-        """Read them from a file."""
-        return cls(**load_file(path))
+        """Read them from a file.
+
+        Raises:
+            CheckpointError: it cannot be read.
+        """
+        try:
+            return cls(**load_file(path))
+        except (OSError, SafetensorError, TypeError) as error:
+            raise CheckpointError(f"labels {str(path)!r}: cannot be read ({error})") from None
 
     def split(self) -> tuple[Labels, Labels]:
         """Return the decisions for the early and those for the late network."""

@@ -17,6 +17,7 @@ from scopa_env.packing import unpack
 from scopa_env.rules import Rules
 from scopa_train.checkpoint import CheckpointError
 from scopa_train.labels import Labels
+from scopa_train.run import check_finite
 
 ACTIVE = 150
 """About how many features are on, for the size of the first weights."""
@@ -132,7 +133,9 @@ class Fit:
         keep = min(self.decay, self.steps / (self.steps + 10))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.values()), list(self.module.parameters()), 1 - keep)
-        return plain.item(), centred.item()
+        errors = plain.item(), centred.item()
+        check_finite(errors, self.steps)
+        return errors
 
     def _errors(self, words: Any, values: Any, sizes: Any) -> tuple[torch.Tensor, torch.Tensor]:
         features = expand(words, self.device)

@@ -34,7 +34,8 @@ from scopa_env.engine.state import Records
 from scopa_env.files import whole_file
 from scopa_env.interop.sb3 import ScopaVecEnv
 from scopa_train.move_net import device_of_choice
-from scopa_train.run import NETWORK, Run, RunSettings
+from scopa_train.run import NETWORK, Run, check_finite, is_due
+from scopa_train.settings import RunSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +78,13 @@ class PPOSettings(RunSettings):
     "Folder of the results."
 
     def __post_init__(self) -> None:
-        self.check_run()
-        Rules.parse(self.rules)
+        self.check_run([self.rules])
         self.at_least(1, "steps", "slots", "num_envs", "num_steps", "batch_size", "epochs")
         self.at_least(0, "snapshots")
         self.check_widths("hidden")
         self.between(0, 1, "gamma", "gae_lambda")
+        self.above_zero("learning_rate", "reward_scale")
+        self.at_least(0, "entropy")
         if self.num_envs * self.num_steps < 2:
             raise ValueError("num_envs * num_steps: an update needs at least two decisions")
         if not self.opponents and not self.snapshots:
@@ -258,6 +260,7 @@ class Learner(BaseCallback):
         self.settings, self.run, self.pool, self.bar = settings, run, pool, bar
         self.rng = np.random.default_rng(settings.seed)
         self.best: Policy | None = None
+        self.best_after = 0
         self.taken_up = -1
 
     def _on_step(self) -> bool:
@@ -276,14 +279,15 @@ class Learner(BaseCallback):
 
     def _due(self, now: int, each: int, times: int) -> bool:
         """Say whether one of `times` equal parts of the training has ended with the last update."""
-        return now > 0 and now * times // self.settings.steps > (now - each) * times // self.settings.steps
+        return now > 0 and is_due(now - each, now, self.settings.steps, times)
 
     def evaluate(self) -> None:
         """Add a point to the learning curve and write a checkpoint."""
         policy = export(self.model, self.settings)
+        check_finite((weight for layer in policy.layers for weight in layer), self.model.num_timesteps)
         best = None if self.best is None else PolicyAgent(self.best, "best")
         if self.run.evaluate(PolicyAgent(policy, "ppo"), self.model.num_timesteps, self.bar, best) >= 0:
-            self.best = policy
+            self.best, self.best_after = policy, self.model.num_timesteps
         hardest = max(zip(self.pool.lost, self.pool.names, strict=True))
         self.bar.say(f"{len(self.pool.names)} in the pool; hardest {hardest[1]}, lost {100 * hardest[0]:.0f} %")
         self.run.log(self.model.num_timesteps, {"pool/hardest": hardest[0]})
@@ -300,6 +304,7 @@ class Learner(BaseCallback):
             "lost": dict(zip(self.pool.names, self.pool.lost, strict=True)),
             "pool": policies,
             "best": None if self.best is None else [list(layer) for layer in self.best.layers],
+            "best after": self.best_after,
         }
 
     def load(self, model: MaskablePPO, state: dict[str, Any]) -> None:
@@ -312,22 +317,23 @@ class Learner(BaseCallback):
         for name, layers in state["pool"].items():
             self.pool.add(name, self._policy(layers), state["lost"][name])
         self.best = None if state["best"] is None else self._policy(state["best"])
+        self.best_after = state["best after"]
 
     def _policy(self, layers: Sequence[Any]) -> Policy:
         return Policy([(weight, bias) for weight, bias in layers], Rules.parse(self.settings.rules))
 
 
-def train(settings: PPOSettings, resume: bool = False) -> tuple[Policy, list[Pairing]]:
+def train(settings: PPOSettings, resume: bool = False, overwrite: bool = False) -> tuple[Policy, list[Pairing]]:
     """Train, save everything into ``settings.out`` (see `Run`) and return the policy and the closing results.
 
     Beside what every recipe writes there is ``model.zip``, for stable-baselines3.
     """
     torch.set_num_threads(settings.threads)
-    run = Run(settings, "ppo", [settings.rules], "decisions", resume)
     set_random_seed(settings.seed)
     pool = Pool(settings)
     env = Counted(make_env(settings, pool), pool)
     model = make_model(settings, env)
+    run = Run(settings, "ppo", [settings.rules], "decisions", resume, overwrite)
     with progress_bar("training", settings.steps, "decisions") as bar:
         learner = Learner(settings, run, pool, bar)
         if run.state is not None:
@@ -336,13 +342,19 @@ def train(settings: PPOSettings, resume: bool = False) -> tuple[Policy, list[Pai
         pool.seat(np.random.default_rng(settings.seed), export(model, settings))
         left = settings.steps - model.num_timesteps
         if left > 0:
-            model.learn(left, callback=learner, reset_num_timesteps=run.state is None)
+            try:
+                model.learn(left, callback=learner, reset_num_timesteps=run.state is None)
+            except ValueError:  # of a distribution without probabilities
+                check_finite((one.detach().cpu().numpy() for one in model.policy.parameters()), model.num_timesteps)
+                raise
             learner.evaluate()
     with whole_file(run.out / "model.zip") as unfinished:
         model.save(unfinished)
     policy = export(model, settings)
+    if learner.best is not None:
+        policy = Policy(learner.best.layers, policy.rules, policy.notes)
     policy.save(run.out / NETWORK)
-    more = {"features": FEATURES, "decisions": model.num_timesteps}
+    more = {"features": FEATURES, "decisions": model.num_timesteps, "best after": learner.best_after}
     return policy, run.finish(PolicyAgent(Policy.load(run.out / NETWORK), "ppo"), more)
 
 
@@ -352,6 +364,7 @@ def train_ppo(
     *,
     settings: Annotated[PPOSettings, Parameter(name="*")] = PPOSettings(),
     resume: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """MaskablePPO against fixed agents and past selves.
 
@@ -359,5 +372,6 @@ def train_ppo(
         preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
         resume: go on from the last checkpoint in --out, with its settings; games in progress begin anew.
+        overwrite: begin anew in the place of a run that is in --out.
     """
-    train(settings, resume)
+    train(settings, resume, overwrite)

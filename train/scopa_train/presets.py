@@ -58,18 +58,32 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     given = {argument.name: [token.value for token in argument.tokens] for argument in arguments}
     preset, out = given.get("PRESET", []), given.get("--out", [])
     values = load_preset(commands[-1], preset[-1]) if preset else {}
-    folder = out[-1] if out else values.get("out")
-    if given.get("--resume") and folder is not None and (not preset or (Path(folder) / SETTINGS).exists()):
-        values = {**_settings_of_run(Path(folder)), "out": folder}
+    if given.get("--resume"):
+        folder = out[-1] if out else values.get("out", f"runs/{commands[-1]}")
+        values = {**saved_run(Path(folder), commands[-1])["settings"], "out": folder}
     nested: dict[str, Any] = dict(values)
     for command in reversed(commands):  # not flat: cyclopts would leave out a setting called like a command (rules)
         nested = {command: nested}
     Dict(nested, source="preset")(app, commands, arguments)
 
 
-def _settings_of_run(out: Path) -> Mapping[str, Any]:
+def saved_run(out: Path, recipe: str) -> Mapping[str, Any]:
+    """Return what was written at the beginning of a run: its ``settings``, ``command`` ..
+
+    Args:
+        out: the folder of the run.
+        recipe: the recipe.
+
+    Raises:
+        ValueError: there is no run in the folder, or one of another recipe.
+    """
     try:
-        found: dict[str, Any] = json.loads((out / SETTINGS).read_text("utf-8"))["settings"]
-    except (OSError, ValueError, KeyError) as error:
+        found: dict[str, Any] = json.loads((out / SETTINGS).read_text("utf-8"))
+        of = found["recipe"]
+        if not isinstance(found["settings"], dict):
+            raise TypeError("settings")
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"out={str(out)!r}: no run to resume ({error})") from None
+    if of != recipe:
+        raise ValueError(f"out={str(out)!r}: the run there is one of {of!r}, not of {recipe!r}")
     return found

@@ -33,7 +33,8 @@ from scopa_agents.network.ranks import FEATURES, feature_size, observed_features
 from scopa_env import Rules
 from scopa_env.interop.rllib import ScopaMultiAgentEnv
 from scopa_train.checkpoint import CheckpointError
-from scopa_train.run import NETWORK, Run, RunSettings
+from scopa_train.run import NETWORK, Run, check_finite, is_due
+from scopa_train.settings import RunSettings
 
 MAIN = "main"
 """The policy that learns."""
@@ -87,16 +88,13 @@ class RllibSettings(RunSettings):
     "Folder of the results."
 
     def __post_init__(self) -> None:
-        self.check_run()
-        Rules.parse(self.rules)
+        self.check_run([self.rules])
         self.at_least(1, "steps", "envs", "train_batch", "batch_size", "epochs", "snapshots")
         self.at_least(0, "runners", "past")
         self.between(0, 1, "learners")  # two of RLlib's learners did not get through an update in a trial
         self.check_widths("hidden")
         self.between(0, 1, "self_play", "gamma", "gae_lambda")
-        for name in ("learning_rate", "clip", "reward_scale"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers above 0")
+        self.above_zero("learning_rate", "clip", "reward_scale")
         self.at_least(0, "entropy")
         if self.batch_size > self.train_batch:
             raise ValueError(f"batch_size={self.batch_size}: allowed are numbers up to train_batch={self.train_batch}")
@@ -230,6 +228,7 @@ class Rllib:
         self.steps = 0
         self.taken = 0
         self.best: Policy | None = None
+        self.best_after = 0
         if state is None:
             self.put({past_self(k): self.weights()[MAIN] for k in range(settings.past)}, {})
         else:
@@ -289,6 +288,7 @@ class Rllib:
             "taken": self.taken,
             "torch": torch.get_rng_state(),
             "best": None if self.best is None else [list(layer) for layer in self.best.layers],
+            "best after": self.best_after,
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -298,6 +298,7 @@ class Rllib:
         self.put(state["weights"], state["optimizer"])
         self.steps, self.taken = state["steps"], state["taken"]
         torch.set_rng_state(state["torch"])
+        self.best_after = state["best after"]
         if state["best"] is not None:
             self.best = Policy([(weight, bias) for weight, bias in state["best"]], Rules.parse(self.settings.rules))
 
@@ -308,10 +309,10 @@ ACTOR, HEAD = "encoder.actor_encoder.", "pi.net.mlp.0.weight"
 """Names of the policy's weights in RLlib's module."""
 
 
-def train(settings: RllibSettings, resume: bool = False) -> tuple[Policy, list[Pairing]]:
+def train(settings: RllibSettings, resume: bool = False, overwrite: bool = False) -> tuple[Policy, list[Pairing]]:
     """Train, save everything into ``settings.out`` (see `Run`) and return the policy and the closing results."""
     torch.set_num_threads(settings.threads)
-    run = Run(settings, "rllib", [settings.rules], "actions", resume)
+    run = Run(settings, "rllib", [settings.rules], "actions", resume, overwrite)
     began = not ray.is_initialized()
     try:
         if began:
@@ -322,12 +323,19 @@ def train(settings: RllibSettings, resume: bool = False) -> tuple[Policy, list[P
             while learner.steps < settings.steps:
                 update(learner, run, bar)
         policy = learner.policy()
+        if learner.best is not None:
+            policy = Policy(learner.best.layers, policy.rules, policy.notes)
         learner.algorithm.stop()
     finally:
         if began:
             ray.shutdown()
     policy.save(run.out / NETWORK)
-    more = {"features": FEATURES, "actions": learner.steps, "ray": ray.__version__}
+    more = {
+        "features": FEATURES,
+        "actions": learner.steps,
+        "best after": learner.best_after,
+        "ray": ray.__version__,
+    }
     return policy, run.finish(PolicyAgent(Policy.load(run.out / NETWORK), "rllib"), more)
 
 
@@ -360,15 +368,16 @@ def update(learner: Rllib, run: Run, bar: Bar) -> None:
     bar.advance_to(learner.steps)
 
     def due(times: int) -> bool:
-        return learner.steps * times // settings.steps > before * times // settings.steps
+        return is_due(before, learner.steps, settings.steps, times)
 
     if due(settings.snapshots):
         learner.snapshot()
     if due(settings.evaluations) or learner.steps >= settings.steps:
         policy = learner.policy()
+        check_finite((weight for layer in policy.layers for weight in layer), learner.steps)
         best = None if learner.best is None else PolicyAgent(learner.best, "best")
         if run.evaluate(PolicyAgent(policy, "rllib"), learner.steps, bar, best) >= 0:
-            learner.best = policy
+            learner.best, learner.best_after = policy, learner.steps
         run.save(learner.state())
 
 
@@ -378,6 +387,7 @@ def train_rllib(
     *,
     settings: Annotated[RllibSettings, Parameter(name="*")] = RllibSettings(),
     resume: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """RLlib's PPO with masked actions against itself and past selves, on Ray.
 
@@ -385,5 +395,6 @@ def train_rllib(
         preset: GAME/quick or GAME/full: settings that the options change.
         settings: the settings.
         resume: go on from the last checkpoint in --out, with its settings; games in progress begin anew.
+        overwrite: begin anew in the place of a run that is in --out.
     """
-    train(settings, resume)
+    train(settings, resume, overwrite)

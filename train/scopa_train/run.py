@@ -6,80 +6,34 @@ import dataclasses
 import json
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scopa_agents.arena import Pairing, duel
 from scopa_agents.arena_table import Bar, pairing_table
-from scopa_env import make_agent
-from scopa_env.rules import Rules
+from scopa_env.files import open_alone
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from scopa_train.curve import Curve
-from scopa_train.presets import SETTINGS
+from scopa_train.presets import SETTINGS, saved_run
 from scopa_train.report import write_json
+from scopa_train.settings import RunSettings
 
 CHECKPOINT = "checkpoint.safetensors"
 NETWORK = "network.safetensors"
 CARD = "network.json"
 RESULT = "result.json"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSettings:
-    """Settings that every recipe has."""
-
-    seed: int = 0
-    "Seed of everything random."
-    threads: int = 1
-    "Threads. The same seed and number of threads give the same weights on the same machine."
-    against: tuple[str, ...] = ("greedy", "expert")
-    "Agents that it is evaluated against."
-    evaluations: int = 8
-    "Points of the learning curve."
-    eval_deals: int = 500
-    "Duplicate deals of an evaluation against each agent."
-    final_deals: int = 2000
-    "Duplicate deals of the closing table."
-    out: Path = Path("runs/run")
-    "Folder of the results."
-
-    def check_run(self) -> None:
-        """Raise a ValueError for a setting that is not allowed."""
-        self.at_least(1, "threads", "evaluations")
-        self.at_least(2, "eval_deals", "final_deals")
-        if not self.against:
-            raise ValueError("against=(): name at least one agent")
-        for name in self.against:
-            make_agent(name, 0)
-
-    def check_widths(self, *names: str) -> None:
-        """Raise a ValueError if one of these settings is not a row of widths of layers."""
-        for name in names:
-            widths = getattr(self, name)
-            if not widths or min(widths) < 1:
-                raise ValueError(f"{name}={widths}: allowed are widths from 1, at least one")
-
-    def between(self, low: float, high: float, *names: str) -> None:
-        """Raise a ValueError if one of these settings is outside an interval (its ends are allowed)."""
-        for name in names:
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from {low} to {high}")
-
-    def at_least(self, least: float, *names: str) -> None:
-        """Raise a ValueError if one of these settings is smaller."""
-        for name in names:
-            if getattr(self, name) < least:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed are numbers from {least}")
-
-    def plain(self) -> dict[str, Any]:
-        """Return the settings as JSON values, without the place of the results."""
-        return {key: value for key, value in dataclasses.asdict(self).items() if key != "out"}
+LOCK = ".lock"
+LEFT_BEHIND = (CHECKPOINT, NETWORK, CARD, RESULT, SETTINGS, "curve.json", "curve.png", "model.zip")
+"""Files of a run in its folder."""
 
 
 def commit() -> str | None:
@@ -109,6 +63,7 @@ class Run:
         rules: the games that the agent is evaluated on.
         unit: what the horizontal axis of the curve counts.
         resume: go on from the last checkpoint in the folder, if there is one.
+        overwrite: take the place of a run that is there.
 
     Attributes:
         state: what the last checkpoint holds of the recipe; None in a new run.
@@ -116,10 +71,20 @@ class Run:
         best: the network that did best so far, where the recipe keeps one.
 
     Raises:
-        CheckpointError: the run in the folder cannot be read, has other settings, or is unfinished and not resumed.
+        CheckpointError: the run in the folder cannot be read, has other settings, or is neither resumed nor
+            overwritten.
+        BlockingIOError: another process writes into the folder.
     """
 
-    def __init__(self, settings: RunSettings, recipe: str, rules: Sequence[str], unit: str, resume: bool) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        recipe: str,
+        rules: Sequence[str],
+        unit: str,
+        resume: bool = False,
+        overwrite: bool = False,
+    ) -> None:
         self.settings = settings
         self.recipe = recipe
         self.rules = rules
@@ -131,27 +96,50 @@ class Run:
         self._began = time.monotonic()
         self._logger: Any = None
         self.origin: dict[str, Any] = {"command": command_line(), "commit": commit()}
-        begun = (self.out / CHECKPOINT).exists()
-        if resume and begun:
+        self._lock = open_alone(self.out / LOCK)
+        weakref.finalize(self, self._lock.close)
+        if resume and (self.out / CHECKPOINT).exists():
             self._take_up()
-        elif begun and not (self.out / RESULT).exists():
+        elif not resume and not overwrite and any((self.out / name).exists() for name in (CHECKPOINT, NETWORK, RESULT)):
+            which = "a finished" if (self.out / RESULT).exists() else "an unfinished"
             raise CheckpointError(
-                f"out={str(self.out)!r}: holds a run that was not finished; --resume goes on with it, another folder "
-                "begins a new one"
+                f"out={str(self.out)!r}: holds {which} run; --resume goes on with it, --overwrite begins anew in "
+                "its place, another folder leaves it alone"
             )
         else:
-            for name in (CHECKPOINT, RESULT):
-                (self.out / name).unlink(missing_ok=True)
+            if resume:  # killed before the first checkpoint
+                self.origin["command"] = self._check_settings(saved_run(self.out, recipe)).get("command")
+            self._clear()
             write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), **self.origin})
 
-    def _take_up(self) -> None:
-        content = load_checkpoint(self.out / CHECKPOINT)
+    def _clear(self) -> None:
+        """Remove what a run leaves, and nothing else."""
+        for name in LEFT_BEHIND:
+            (self.out / name).unlink(missing_ok=True)
+        for name in ("labels", "tensorboard"):
+            shutil.rmtree(self.out / name, ignore_errors=True)
+
+    def _check_settings(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what was saved of a run if it has the settings of this one.
+
+        Raises:
+            CheckpointError: it has others.
+        """
         mine = json.loads(json.dumps(self.settings.plain()))
         for name, value in content["settings"].items():
             if mine.get(name) != value:
                 raise CheckpointError(
                     f"{name}={mine.get(name)!r}: the run in {str(self.out)!r} was begun with {value!r}"
                 )
+        return content
+
+    def close(self) -> None:
+        """Let others write into the folder."""
+        self._lock.close()
+
+    def _take_up(self) -> None:
+        saved_run(self.out, self.recipe)
+        content = self._check_settings(load_checkpoint(self.out / CHECKPOINT))
         self.curve.points = content["curve"]
         self._seconds = content["seconds"]
         now, self.origin = self.origin["commit"], content.get("origin", self.origin)
@@ -247,8 +235,32 @@ class Run:
         write_json(self.out / RESULT, {**card, "pairings": [dataclasses.asdict(result) for result in results]})
         for k in range(0, len(results), len(self.settings.against)):
             pairing_table(results[k : k + len(self.settings.against)])
+        self.close()
         print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
+
+
+class Diverged(ValueError):
+    """A training whose numbers are not finite any more."""
+
+
+def check_finite(values: Iterable[Any], step: int) -> None:
+    """Raise Diverged if a number of these arrays or tensors is not finite.
+
+    Args:
+        values: arrays, tensors or numbers.
+        step: how far the training is.
+    """
+    if not all(np.isfinite(value).all() for value in values):
+        raise Diverged(
+            f"the training has diverged: after {step:,} steps its weights or losses are not finite; a smaller "
+            "learning_rate may help"
+        )
+
+
+def is_due(before: int, now: int, whole: int, times: int) -> bool:
+    """Say whether one of `times` equal parts of `whole` steps has ended since `before`."""
+    return now * times // whole > before * times // whole
 
 
 def row_of(result: Pairing, seed: int) -> dict[str, Any]:
@@ -271,10 +283,11 @@ def command_line() -> str | None:
 
 
 def without_place(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line without --out and its value."""
+    """Return the words of a command line without --out, its value and --overwrite."""
     kept: list[str] = []
     for k, word in enumerate(words):
-        if word != "--out" and not word.startswith("--out=") and (k == 0 or words[k - 1] != "--out"):
+        of_place = word in ("--out", "--overwrite") or word.startswith("--out=")
+        if not of_place and (k == 0 or words[k - 1] != "--out"):
             kept.append(word)
     return kept
 
@@ -287,10 +300,3 @@ def machine() -> str:
     except OSError:
         names = []
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def parse_all(rules: Sequence[str]) -> list[Rules]:
-    """Return the rules that are named; at least one."""
-    if not rules:
-        raise ValueError("rules=(): name at least one")
-    return [Rules.parse(text) for text in rules]

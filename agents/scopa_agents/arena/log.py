@@ -16,15 +16,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from scopa_agents.arena.reading import DealChecker, LineError, check_header, parse_line
 from scopa_agents.arena.unit import GameResult, Times, add_times
-from scopa_env.files import check_folder, whole_file
+from scopa_env.files import check_folder, open_alone, whole_file
 
 FORMAT = "scopa-env arena 1"
 
@@ -232,7 +232,7 @@ class LogWriter:
         if not path.exists() or not path.stat().st_size:
             with whole_file(path) as unfinished:
                 unfinished.write_text(header.to_json(), "utf-8")
-        self._file = _open(path)
+        self._file = open_alone(path)
         try:
             log = Log.read(path)
             _check_same(path, log.header, header)
@@ -241,7 +241,7 @@ class LogWriter:
             if log.header != header:
                 _replace_header(path, header)
                 self._file.close()
-                self._file = _open(path)
+                self._file = open_alone(path)
         except BaseException:
             self._file.close()
             raise
@@ -265,17 +265,3 @@ def _replace_header(path: Path, header: Header) -> None:
         old.readline()
         new.write(header.to_json().encode("utf-8"))
         shutil.copyfileobj(old, new)
-
-
-def _open(path: Path) -> BinaryIO:
-    """Open a file to add to it, and keep a second process from doing the same where the system can."""
-    file = path.open("ab")
-    with suppress(ImportError):
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise BlockingIOError(f"{path}: another run is writing this file") from None
-    return file
