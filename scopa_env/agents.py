@@ -173,13 +173,14 @@ def agent_names() -> list[str]:
     return sorted(_registered())
 
 
-def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | None = None) -> Agent:
+def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | str | None = None) -> Agent:
     """Return the agent that `spec` stands for.
 
     Args:
         spec: ``"greedy"``, ``"ismcts:4000"``, ``"module:attribute"``, an agent, or a function on a `View`.
         seed: seed of its random choices; None draws one.  An agent that is handed in keeps its own.
-        rules: what it is to play; an agent with a method ``check_rules(rules)`` may refuse them by an AgentError.
+        rules: what it is to play, as `Rules.of` takes it; an agent with a method ``check_rules(rules)`` may refuse
+            them by an AgentError.
 
     Raises:
         AgentError: there is no such agent, its settings are not allowed, it cannot play these rules, or it sees
@@ -191,13 +192,16 @@ def make_agent(spec: AgentSpec, seed: int | None = None, rules: Rules | None = N
     return agent
 
 
-def make_any_agent(spec: AgentSpec | CheatingAgent, seed: int | None = None, rules: Rules | None = None) -> AnyAgent:
+def make_any_agent(
+    spec: AgentSpec | CheatingAgent, seed: int | None = None, rules: Rules | str | None = None
+) -> AnyAgent:
     """Return the agent that `spec` stands for as `make_agent` does, also one that sees everything."""
     agent = _agent_of(spec, seed)
     check = getattr(agent, "check_rules", None)
-    if rules is not None and callable(check):
+    of = None if rules is None else Rules.of(rules)
+    if of is not None and callable(check):
         try:
-            check(rules)
+            check(of)
         except AgentError:
             raise
         except Exception as error:

@@ -305,6 +305,12 @@ class BatchedScopa:
         game = self.game(index)
         return game.view(game.seat)
 
+    def views(self) -> Records:
+        """Return GAME[N]: what the seats to act know, for agents that decide on many games (``agent.act_batch``)."""
+        out = np.empty(self.num_games, GAME)
+        batch.strip(self._record, self.records, np.asarray(self.to_play, np.int64), out)
+        return out
+
     def histories(self) -> Array:
         """Return int8[N, 40, 88]: the plays of each round as the seat to act sees them."""
         return history(self.rules, self.records, self.to_play)

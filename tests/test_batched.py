@@ -439,3 +439,13 @@ def test_threads_sleep_and_wake_up() -> None:
         assert np.array_equal(batch.observations, plain.observations)
     batch.close()
     batch.step(plain.random_actions())
+
+
+@pytest.mark.parametrize("rules", ["scopa", "scopone", SIX])
+def test_views_of_all_games_are_those_of_each(rules: str) -> None:
+    batch = BatchedScopa(7, rules, seed=3)
+    for _ in range(50):
+        views = batch.views()
+        for i in range(7):
+            assert views[i].tobytes() == batch.view(i).records[0].tobytes()
+        batch.step(batch.random_actions())
