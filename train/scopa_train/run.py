@@ -68,7 +68,6 @@ class Run:
     Attributes:
         state: what the last checkpoint holds of the recipe; None in a new run.
         origin: the command and the commit that began the run, and other commits at which it was resumed.
-        best: the network that did best so far, where the recipe keeps one.
 
     Raises:
         CheckpointError: the run in the folder cannot be read, has other settings, or is neither resumed nor
