@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import platform
 import shlex
 import shutil
@@ -185,9 +186,10 @@ class Run:
             best: the best agent so far, if there is one.
 
         Returns:
-            The margin against it, the mean of all games; 0 without one.
+            The upper end of the 95 % interval of the margin against it, the mean of all games; 0 without one.  Below 0
+            it is clearly worse.
         """
-        margins = []
+        margins, errors = [], []
         for rules in self.rules:
             text = f"{step:11,} {self.curve.unit}:" + (f" {rules}:" if len(self.rules) > 1 else "")
             for opponent in (*self.settings.against, *([best] if best is not None else [])):
@@ -195,13 +197,14 @@ class Run:
                 name = opponent if isinstance(opponent, str) else "best so far"
                 if opponent is best:
                     margins.append(result.margin)
+                    errors.append(result.high - result.margin)
                 label = f"{name} in {rules}" if len(self.rules) > 1 else name
                 self.curve.add(label, step, result, self.seconds())
                 self.log(step, {f"arena/{label.replace(' ', '_')}": result.margin})
                 text += f"  {name} {result.margin:+.2f} ({result.low:+.2f} .. {result.high:+.2f})"
             bar.say(text)
         self.curve.save(self.out)
-        return sum(margins) / len(margins) if margins else 0.0
+        return (sum(margins) + math.hypot(*errors)) / len(margins) if margins else 0.0
 
     def finish(self, agent: Any, more: Mapping[str, Any], unseen: Sequence[str] = ()) -> list[Pairing]:
         """Play and print the closing table, on deals of its own, and write ``network.json`` and ``result.json``.
