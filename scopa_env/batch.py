@@ -35,6 +35,15 @@ def begin_match(rules: Any, games: Any, dealer: int) -> None:
 
 
 @kernel
+def begin_round(rules: Any, games: Any, dealer: int) -> None:
+    """Clear the round of every game, without dealing; `dealer` is to deal, the first player to act."""
+    for i in range(len(games)):
+        clear_round(games[i])
+        games[i]["dealer"] = dealer
+        games[i]["seat"] = state.first_seat(rules[0], games[i])
+
+
+@kernel
 def deal_decks(rules: Any, games: Any) -> bool:
     """Deal a round from the ``deck`` that each game holds; False if one was void."""
     fine = True

@@ -96,11 +96,9 @@ class ScopaGame(pyspiel.Game):
         deal = check_choice("deal", given["deal"], DEALS)
         self.by_sets = deal == "hands" or (deal == "auto" and sets <= MOST_SETS)
         start = np.zeros(1, GAME)
-        before = (max(self.dealer, 0) - 1) % self.rules.players
-        batch.begin_match(self.rules.record, start, before)
-        batch.rotate_dealer(self.rules.record, start)  # that clears the round
+        batch.begin_match(self.rules.record, start, max(self.dealer, 0))
+        batch.begin_round(self.rules.record, start, max(self.dealer, 0))
         start["deck"] = UNKNOWN
-        start["seat"] = (start["dealer"] + 1) % self.rules.players
         self.start = start.tobytes()
         most = 1.0 if self.settings.reward == "win" else float(most_points(self.rules))
         info = pyspiel.GameInfo(
@@ -215,7 +213,7 @@ class ScopaState(pyspiel.State):
             if action not in range(self.rules.players):
                 raise ValueError(f"chance outcome {action}: allowed are seats 0 .. {self.rules.players - 1}")
             records = np.frombuffer(bytearray(self._record), GAME)
-            records["dealer"], records["seat"] = action, (action + 1) % self.rules.players
+            batch.begin_round(self.rules.record, records, action)
             self._record, self._next = records.tobytes(), DEAL
         elif self._next == DEAL:
             self._draw(self._set(action))
@@ -348,8 +346,7 @@ class ScopaState(pyspiel.State):
             owner = place
         if owner == self.rules.players:
             return "the table"
-        first = (int(self.records["dealer"][0]) + 1) % self.rules.players
-        return f"player {(first + owner) % self.rules.players}"
+        return f"player {(int(self.records['seat'][0]) + owner) % self.rules.players}"
 
     def _draw(self, cards: tuple[int, ...]) -> None:
         """Take what a chance node has dealt; when a deal is whole, hand it out."""
@@ -406,7 +403,7 @@ def chance_actions(game: ScopaGame, records: Records) -> list[int]:
     for card in plays:
         table &= ~(1 << card)
     hand = rules.hand_size
-    first = (int(record["dealer"]) + 1) % rules.players
+    first = batch.first_player(rules.record, records)
     actions = [int(record["dealer"])] if game.dealer == NOBODY else []
     left = list(rules.deck)
     for number in range(int(record["deals"])):
@@ -435,8 +432,8 @@ def chance_actions(game: ScopaGame, records: Records) -> list[int]:
 def replayed(game: ScopaGame, records: Records, decisions: Sequence[int]) -> ScopaState:
     """Return the state of a round, from what was dealt in it (`chance_actions`) and what the players did."""
     state = game.new_initial_state()
-    dealing, acting = iter(chance_actions(game, records)), iter(decisions)
-    for action in dealing if state.is_chance_node() else acting:
+    dealing, acting = chance_actions(game, records), iter(decisions)
+    for action in dealing:
         state.apply_action(action)
         while not state.is_chance_node() and not state.is_terminal():
             following = next(acting, None)
