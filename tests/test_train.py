@@ -132,6 +132,37 @@ def test_a_network_is_also_played_in_games_that_it_has_not_learnt(
         exit.ExitSettings(unseen=("nope",))
 
 
+@pytest.mark.parametrize("recipe", ["dmc", "exit"])
+def test_a_training_that_begins_with_a_network(recipe: str, tmp_path: Path) -> None:
+    late = {"late_hidden": (), "late_decisions": 0} if recipe == "exit" else {}
+    first, _ = run_of(recipe, tmp_path / "first", **late)
+    start = str(tmp_path / "first" / "network.safetensors")
+    still = {**late, "learning_rate": 1e-9}
+    same, _ = run_of(recipe, tmp_path / "same", start=start, **still)
+    for learnt, (weight, bias) in zip(same.layers, MoveNetwork.load(start).layers, strict=True):
+        assert np.allclose(learnt[0], weight, atol=1e-6)
+        assert np.allclose(learnt[1], bias, atol=1e-6)
+    assert weights(run_of(recipe, tmp_path / "more", start=start, seed=3, **late)[0]) != weights(first)
+    curve = json.loads((tmp_path / "same" / "curve.json").read_text())["curves"]
+    assert {point["margin"] for point in curve["best so far"]} == {0.0}  # from the first point on, against the start
+    assert len(curve["best so far"]) == len(curve["greedy"])
+    with pytest.raises(ValueError, match=r"hidden=\[8\]: allowed is \[8, 4\], what the network to start from has"):
+        run_of(recipe, tmp_path / "other", start=start, hidden=(8,), **late)
+    assert not (tmp_path / "other").exists()
+    for name, message in (("nope", "there is no such file; shipped are"), (__file__, "cannot be read")):
+        with pytest.raises(ValueError, match=message):
+            run_of(recipe, tmp_path / "other", start=name, **late)
+    with pytest.raises(ValueError, match="late"):
+        run_of(recipe, tmp_path / "other", start="scopa", hidden=(512, 64, 32), **late)
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_policy_is_no_network_to_start_from(tmp_path: Path) -> None:
+    run_of("ppo", tmp_path / "ppo")
+    with pytest.raises(ValueError, match="allowed is a network of exit or dmc; this is a policy"):
+        run_of("exit", tmp_path / "other", start=str(tmp_path / "ppo" / "network.safetensors"))
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_run_goes_on_only_with_its_own_settings(recipe: str, tmp_path: Path) -> None:
     run_of(recipe, tmp_path)

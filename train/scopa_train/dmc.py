@@ -34,7 +34,7 @@ from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
 from scopa_env.kernel import kernel
 from scopa_env.rules import Rules
 from scopa_train.labels import Labels
-from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
+from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
 from scopa_train.run import NETWORK, Run, is_due
 from scopa_train.settings import RunSettings
 
@@ -45,6 +45,8 @@ class DMCSettings(RunSettings):
 
     rules: str = "scopa"
     "Preset, or preset:field=value,field=value."
+    start: str = ""
+    "A shipped network or the file of one to begin with; empty: none."
     steps: int = 4_000_000
     "Decisions to learn from, at least; whole rounds are played."
     update: int = 50_000
@@ -69,6 +71,8 @@ class DMCSettings(RunSettings):
     def __post_init__(self) -> None:
         self.check_run([self.rules])
         self.at_least(1, "steps", "update", "batch")
+        if self.start and network_to_start_from(self.start).late is not None:
+            raise ValueError(f"start={self.start!r}: allowed is a network without a late part")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         self.between(0, 1, "epsilon", "decay")
@@ -132,6 +136,9 @@ class DMC:
         self.decisions = 0
         self.best: MoveNetwork | None = None
         self.best_after = 0
+        if settings.start:
+            self.best = network_to_start_from(settings.start)
+            self.fit.begin_with(self.best.layers, "hidden")
 
     def actors(self) -> Labels:
         """Let the network play; every actor has a thread and a seed."""

@@ -30,7 +30,7 @@ from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
-from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of
+from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
 from scopa_train.run import NETWORK, Run, is_due
 from scopa_train.settings import RunSettings, parse_all
 
@@ -43,6 +43,8 @@ class ExitSettings(RunSettings):
     "Presets to learn, or preset:field=value,field=value."
     unseen: tuple[str, ...] = ()
     "The same, not learnt, but played in the closing table."
+    start: str = ""
+    "A shipped network or the file of one to begin with, which then makes the first labels too; empty: none."
     opponent: str = ""
     "greedy, expert, random or learned:NAME: learn the best answer to it; empty: self-play."
     iterations: int = 10
@@ -52,11 +54,11 @@ class ExitSettings(RunSettings):
     decisions: int = 100_000
     "Decisions labelled in each later one."
     rollout: str = "greedy"
-    "Policy of the first playouts."
+    "Policy of the first playouts, without a network to start from."
     epsilon: float = 0.3
     "Share of random moves in them."
     first_worlds: int = 12
-    "Worlds of a decision in the first iteration."
+    "Worlds of a decision labelled so."
     worlds: int = 4
     "Worlds of a decision in later ones."
     horizon: int = 1
@@ -102,6 +104,8 @@ class ExitSettings(RunSettings):
             raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 without late_hidden")
         if self.late_decisions and any(rules.players != 2 for rules in parse_all(self.rules)):
             raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 unless all games have two players")
+        if self.start:
+            network_to_start_from(self.start)
         if self.rollout not in ROLLOUTS:
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
         if self.opponent:
@@ -174,6 +178,19 @@ class Exit:
         self.labelled = 0
         self.best: MoveNetwork | None = None
         self.best_after = 0
+        if settings.start:
+            self._begin_with(network_to_start_from(settings.start))
+
+    def _begin_with(self, network: MoveNetwork) -> None:
+        self.early.fit.begin_with(network.layers, "hidden")
+        if (self.late is None) != (network.late is None):
+            raise ValueError(
+                f"late_hidden={self.settings.late_hidden}: the network to start from has "
+                + ("no late part" if network.late is None else "a late part")
+            )
+        if self.late is not None and network.late is not None:
+            self.late.fit.begin_with(network.late, "late_hidden")
+        self.best = network
 
     def learners(self) -> dict[str, Learner]:
         """Return what learns, by name."""
@@ -182,7 +199,7 @@ class Exit:
     def label(self, bar: Bar) -> Labels:
         """Label the decisions of this iteration."""
         settings = self.settings
-        if self.iteration == 0:
+        if self.iteration == 0 and not settings.start:
             teacher = Teacher(settings.first_worlds, settings.explore, settings.rollout, settings.epsilon)
         else:
             network, horizon = self.network(), settings.horizon

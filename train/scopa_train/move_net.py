@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from scopa_agents.learned import load_model
 from scopa_agents.network.features import FEATURES, NUM_FEATURES, NUM_WORDS
+from scopa_agents.network.files import Layers
 from scopa_agents.network.network import MoveNetwork
 from scopa_env.packing import unpack
 from scopa_env.rules import Rules
@@ -47,6 +49,21 @@ def network_of(state: Mapping[str, torch.Tensor], rules: Sequence[Rules], notes:
         for name in names
     ]
     return MoveNetwork(layers, tuple(rules), notes)  # type: ignore[arg-type]
+
+
+def network_to_start_from(name: str) -> MoveNetwork:
+    """Return the move network that a training is to begin with.
+
+    Args:
+        name: of a shipped network, or of a file.
+
+    Raises:
+        ValueError: there is none of that name, or it is of another kind.
+    """
+    network = load_model(name)
+    if not isinstance(network, MoveNetwork):
+        raise ValueError(f"start={name!r}: allowed is a network of exit or dmc; this is a policy")
+    return network
 
 
 def device_of_choice() -> torch.device:
@@ -110,6 +127,27 @@ class Fit:
         self.average = copy.deepcopy(module.state_dict())
         self.seen = np.zeros(NUM_WORDS, np.uint64)
         self.steps = 0
+
+    def begin_with(self, layers: Layers, name: str) -> None:
+        """Take the weights of a network in the place of the first ones.
+
+        Args:
+            layers: the weights.
+            name: of the setting that says how wide the layers are.
+
+        Raises:
+            ValueError: the network has other layers.
+        """
+        tensors = [torch.from_numpy(array) for layer in layers for array in layer]
+        mine = self.module.state_dict()
+        if [tensor.shape for tensor in tensors] != [tensor.shape for tensor in mine.values()]:
+            here, there = ([len(bias) for bias in some[1:-1:2]] for some in (list(mine.values()), tensors))
+            raise ValueError(f"{name}={here}: allowed is {there}, what the network to start from has")
+        self.module.load_state_dict(dict(zip(mine, tensors, strict=True)))
+        self.average = copy.deepcopy(self.module.state_dict())
+        on = np.zeros(64 * NUM_WORDS, bool)
+        on[:NUM_FEATURES] = layers[0][0].any(axis=0)
+        self.seen = np.packbits(on, bitorder="little").view(np.uint64)
 
     def step(self, words: np.ndarray[Any, Any], values: Any, sizes: Any, rate: float) -> tuple[float, float]:
         """Learn from a batch; return the mean squared errors, plain and centred.
