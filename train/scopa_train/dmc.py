@@ -137,7 +137,7 @@ class DMC:
         self.best: MoveNetwork | None = None
         self.best_after = 0
         if settings.start:
-            self.best = network_to_start_from(settings.start)
+            self.best = replace(network_to_start_from(settings.start), rules=(self.rules,))
             self.fit.begin_with(self.best.layers, "hidden")
 
     def actors(self) -> Labels:

@@ -190,7 +190,7 @@ class Exit:
             )
         if self.late is not None and network.late is not None:
             self.late.fit.begin_with(network.late, "late_hidden")
-        self.best = network
+        self.best = replace(network, rules=tuple(parse_all(self.settings.rules)))
 
     def learners(self) -> dict[str, Learner]:
         """Return what learns, by name."""
