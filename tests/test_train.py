@@ -35,7 +35,7 @@ from scopa_env import AgentError, Game, Rules, ScopaEnv, make_agent  # noqa: E40
 from scopa_env.cards import value_of  # noqa: E402
 from scopa_env.engine.state import GAME  # noqa: E402
 from scopa_env.packing import unpack  # noqa: E402
-from scopa_train import bench_recipes, dmc, exit, ppo  # noqa: E402
+from scopa_train import bench_recipes, curve, dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from scopa_train.cli import app  # noqa: E402
 from scopa_train.curve import curves_command  # noqa: E402
@@ -247,10 +247,42 @@ def test_the_curves_of_runs_in_one_picture(tmp_path: Path, capsys: pytest.Captur
         curves_command((tmp_path / "a",), against="expert", out=out)
     with pytest.raises(ValueError, match=r"has no curve\.json"):
         curves_command((tmp_path,), out=out)
+    with pytest.raises(ValueError, match=r"a'.*holds no run"):
+        curves_command((tmp_path / "a",), out=out, mean=True)
     for wrong in ("{", "[]", '{"title": "x"}', content.replace('"seconds": 60.0, ', "")):
         (tmp_path / "a" / "curve.json").write_text(wrong)
         with pytest.raises(ValueError, match=r"curve\.json: not the curve"):
             curves_command((tmp_path / "a",), out=out)
+
+
+def test_runs_that_differ_in_the_seed_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(name: str, margins: list[float], **settings: Any) -> Path:
+        points = [
+            {"decisions": 1000 * k, "seconds": 60.0 * k, "margin": margin, "low": margin - 1, "high": margin + 1}
+            for k, margin in enumerate(margins, 1)
+        ]
+        (tmp_path / name).mkdir()
+        content = {"title": "exit on scopa", "curves": {"greedy": points}}
+        (tmp_path / name / "curve.json").write_text(json.dumps(content))
+        (tmp_path / name / "settings.json").write_text(json.dumps({"recipe": "exit", "settings": settings}))
+        return tmp_path / name
+
+    runs = (
+        write("a", [0.0, 0.5], seed=1, steps=5),
+        write("b", [0.7, 0.7], seed=1, steps=6),
+        write("c", [0.2, 0.9], seed=2, steps=5),
+    )
+    drawn = []
+    monkeypatch.setattr(curve, "_draw_lines", lambda axes, lines, what: drawn.extend(lines))
+    curves_command(runs, mean=True, out=tmp_path / "mean.png")
+    (first, places, points), (second, _, other) = drawn
+    assert (first, second) == ("exit on scopa, 2 runs", "exit on scopa, 1 run")
+    assert places == [1.0, 2.0]
+    assert [(p["low"], p["margin"], p["high"]) for p in points] == [(0.0, 0.1, 0.2), (0.5, 0.7, 0.9)]
+    assert [p["margin"] for p in other] == [0.7, 0.7]
+    write("d", [0.1], seed=3, steps=5)
+    with pytest.raises(ValueError, match="have 2, 2, 1 points against greedy; allowed is the same number"):
+        curves_command((*runs, tmp_path / "d"), mean=True, out=tmp_path / "mean.png")
 
 
 def test_where_the_time_of_a_recipe_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +404,7 @@ def test_a_run_takes_the_place_of_another_only_when_told_to(tmp_path: Path) -> N
             Run(mine, "exit", ["scopa"], "decisions")
     with pytest.raises(ValueError, match="the run there is one of 'exit', not of 'dmc'"):
         Run(other, "dmc", ["scopa"], "decisions", resume=True)
-    with pytest.raises(ValueError, match="no run to resume"):
+    with pytest.raises(ValueError, match="holds no run"):
         Run(replace(mine, out=tmp_path / "none"), "exit", ["scopa"], "decisions", resume=True)
     with pytest.raises(ValueError, match="learning_rate=-1"):
         app(["train", "exit", "--learning-rate", "-1", "--overwrite", "--out", str(tmp_path)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +14,7 @@ from cyclopts import Parameter
 from scopa_agents.arena import Pairing
 from scopa_agents.plots import COLORS, picture
 from scopa_env.files import check_folder
+from scopa_train.presets import saved_run
 from scopa_train.report import write_json
 
 
@@ -52,15 +54,19 @@ class Curve:
             axes.set(title=self.title, xlabel=f"{self.unit} ({word})", ylabel="points a round over the opponent")
 
 
-def _draw_lines(axes: Any, lines: Iterable[tuple[str, Sequence[float], Sequence[dict[str, Any]]]]) -> None:
-    """Draw lines of a name, places and points, each with its intervals."""
+def _draw_lines(
+    axes: Any,
+    lines: Iterable[tuple[str, Sequence[float], Sequence[dict[str, Any]]]],
+    what: str = "mean and 95 % interval",
+) -> None:
+    """Draw lines of a name, places and points, each with its intervals; `what` says what these are."""
     for (name, places, points), color in zip(lines, itertools.cycle(COLORS), strict=False):
         low, high = [p["low"] for p in points], [p["high"] for p in points]
         axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
         axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
     axes.axhline(0, color="0.4", lw=0.8)
     if axes.lines[1:]:
-        axes.legend(loc="best", title="mean and 95 % interval")
+        axes.legend(loc="best", title=what)
     axes.grid(alpha=0.3)
 
 
@@ -98,12 +104,50 @@ def _step(point: Mapping[str, Any]) -> float:
     )
 
 
+def groups_of(runs: Sequence[Path]) -> list[list[int]]:
+    """Return the places of runs that differ in nothing but the seed, together.
+
+    Raises:
+        ValueError: the settings of one cannot be read.
+    """
+    found: dict[str, list[int]] = {}
+    for k, folder in enumerate(runs):
+        content = saved_run(folder)
+        settings = {name: value for name, value in content["settings"].items() if name != "seed"}
+        found.setdefault(json.dumps([content["recipe"], settings], sort_keys=True), []).append(k)
+    return list(found.values())
+
+
+def mean_of(curves: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the mean of the curves of some runs; its intervals are their ranges.
+
+    Raises:
+        ValueError: one of them has more points than another: it is not finished.
+    """
+    means: dict[str, list[dict[str, Any]]] = {}
+    for opponent, first in curves[0]["curves"].items():
+        rows = [curve["curves"].get(opponent, []) for curve in curves]
+        if any(len(row) != len(first) for row in rows):
+            counts = ", ".join(str(len(row)) for row in rows)
+            raise ValueError(
+                f"runs of {curves[0]['title']!r}: have {counts} points against {opponent}; allowed is the same number"
+            )
+        means[opponent] = []
+        for points in zip(*rows, strict=True):
+            point = {name: statistics.fmean(one[name] for one in points) for name in points[0]}
+            margins = [one["margin"] for one in points]
+            means[opponent].append({**point, "low": min(margins), "high": max(margins)})
+    runs = f"{len(curves)} runs" if len(curves) > 1 else "1 run"
+    return {"title": f"{curves[0]['title']}, {runs}", "curves": means}
+
+
 def curves_command(
     runs: tuple[Path, ...],
     /,
     *,
     against: str = "greedy",
     over: Literal["minutes", "decisions"] = "minutes",
+    mean: bool = False,
     out: Annotated[Path, Parameter(name="--out")] = Path("curves.png"),
 ) -> None:
     """Draw the learning curves of several runs in one picture.
@@ -112,12 +156,17 @@ def curves_command(
         runs: folders of training runs.
         against: the opponent; of a run in several games there is a line for each.
         over: minutes of training, or decisions to learn from as the run's own curve counts them.
+        mean: runs that differ in nothing but the seed become one line, their mean, with their range.
         out: the picture, PNG.
     """
     if out.suffix != ".png":
         raise ValueError(f"out={str(out)!r}: allowed is a file that ends in .png")
     check_folder(out)
     curves = [read_curve(folder) for folder in runs]
+    if mean:
+        groups = groups_of(runs)
+        curves = [mean_of([curves[k] for k in group]) for group in groups]
+        runs = tuple(runs[group[0]] for group in groups)
     titles = [curve["title"] for curve in curves]
     lines = []
     where = _minutes if over == "minutes" else _step
@@ -132,6 +181,6 @@ def curves_command(
             lines.append((f"{name}: {game}" if game else name, [where(p) for p in points], points))
     axis = "minutes of training" if over == "minutes" else "decisions to learn from (thousands)"
     with picture(out, 7, 4.2) as (_, axes):
-        _draw_lines(axes, lines)
+        _draw_lines(axes, lines, "mean and range of runs" if mean else "mean and 95 % interval")
         axes.set(title=f"Against {against}", xlabel=axis, ylabel="points a round over the opponent")
     print(f"saved {out}")

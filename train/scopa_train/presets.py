@@ -67,12 +67,12 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     Dict(nested, source="preset")(app, commands, arguments)
 
 
-def saved_run(out: Path, recipe: str) -> Mapping[str, Any]:
-    """Return what was written at the beginning of a run: its ``settings``, ``command`` ..
+def saved_run(out: Path, recipe: str | None = None) -> Mapping[str, Any]:
+    """Return what was written at the beginning of a run: its ``recipe``, ``settings``, ``command`` ..
 
     Args:
         out: the folder of the run.
-        recipe: the recipe.
+        recipe: the recipe that it must be of; None: any.
 
     Raises:
         ValueError: there is no run in the folder, or one of another recipe.
@@ -83,7 +83,7 @@ def saved_run(out: Path, recipe: str) -> Mapping[str, Any]:
         if not isinstance(found["settings"], dict):
             raise TypeError("settings")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"out={str(out)!r}: no run to resume ({error})") from None
-    if of != recipe:
+        raise ValueError(f"out={str(out)!r}: holds no run ({error})") from None
+    if recipe is not None and of != recipe:
         raise ValueError(f"out={str(out)!r}: the run there is one of {of!r}, not of {recipe!r}")
     return found
