@@ -234,7 +234,11 @@ def _from_object(spec: Agent | CheatingAgent | Callable[[View], Move]) -> AnyAge
 def _by_name(spec: str, seed: int | None) -> AnyAgent:
     name, _, settings = spec.partition(":")
     if name in _registered():
-        agent: AnyAgent = _registered()[name].load()(settings, seed=seed)
+        try:
+            factory = _registered()[name].load()
+        except ModuleNotFoundError as error:
+            raise AgentError(f"agent {spec!r}: needs the package {error.name!r}, which is not installed") from None
+        agent: AnyAgent = factory(settings, seed=seed)
         return agent
     if settings and name.replace(".", "").isidentifier():
         return _from_module(spec, name, settings, seed)

@@ -12,14 +12,20 @@ import pytest
 
 pyspiel = pytest.importorskip("pyspiel", reason="needs the extra open_spiel")
 
+from open_spiel.python.algorithms import evaluate_bots  # noqa: E402
+from open_spiel.python.algorithms.external_sampling_mccfr import ExternalSamplingSolver  # noqa: E402
+from open_spiel.python.algorithms.outcome_sampling_mccfr import OutcomeSamplingSolver  # noqa: E402
 from open_spiel.python.observation import make_observation  # noqa: E402
 
 import scopa_env  # noqa: E402
 from exact import best_response_value, value_against_random  # noqa: E402
+from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.nash import SmallGame, TooLarge  # noqa: E402
-from scopa_env import PRESETS, Game, Move, Rules, View  # noqa: E402
+from scopa_agents.open_spiel import OpenSpielAgent, ScopaBot  # noqa: E402
+from scopa_env import PRESETS, AgentError, Game, Move, Rules, View, make_agent  # noqa: E402
+from scopa_env.actions import next_action  # noqa: E402
 from scopa_env.engine.state import UNKNOWN  # noqa: E402
-from scopa_env.interop.open_spiel import ScopaState, chance_actions, replayed  # noqa: E402
+from scopa_env.interop.open_spiel import ScopaState, chance_actions, replayed, state_of  # noqa: E402
 from scopa_env.observation import pieces  # noqa: E402
 from scopa_train.cli import app  # noqa: E402
 
@@ -310,3 +316,128 @@ def test_the_command_that_solves(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert content["agents"][0]["exploitability"] == pytest.approx(0.6456, abs=1e-4)
     with pytest.raises(ValueError, match="agent 'nobody'"):
         app(["nash", "nobody"])
+
+
+# bots and agents
+
+
+@pytest.mark.parametrize("rules", SOME)
+def test_the_state_of_a_round_of_ours(rules: str) -> None:
+    game = load(rules)
+    rng = np.random.default_rng(2)
+    for seed in range(3):
+        table = Game(game.rules, seed=seed)
+        while not table.round_over:
+            state = state_of(game, table)
+            assert state.current_player() == table.seat
+            assert state.legal_actions() == np.flatnonzero(table.action_mask()).tolist()
+            assert state.view(table.seat).text() == table.view(table.seat).text()
+            table.act(int(rng.choice(state.legal_actions())))
+        end = state_of(game, table)
+        assert end.is_terminal()
+        assert end.table().outcome() == table.outcome()
+    with pytest.raises(ValueError, match="allowed are those of the game"):
+        state_of(game, Game("german_4p"))
+
+
+def test_an_agent_plays_as_a_bot_what_it_plays_as_an_agent() -> None:
+    game = load("escoba")
+    for seed in range(3):
+        state = game.new_initial_state()
+        bots = [ScopaBot(game, seat, "greedy", seed) for seat in range(2)]
+        own = [make_agent("greedy", seed) for _ in range(2)]
+        rng = np.random.RandomState(seed)
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(rng.choice(state.legal_actions()))
+                continue
+            view = state.view(state.current_player())
+            action = bots[state.current_player()].step(state)
+            if view.card is None:
+                move = own[view.seat].act(view)
+            assert action == next_action(move, view.card, view.chosen)
+            state.apply_action(action)
+
+
+def test_bots_that_play_for_each_other() -> None:
+    """A bot as an agent as a bot is the bot."""
+
+    def last(game: Any, seat: int, seed: int) -> Any:
+        class Last(pyspiel.Bot):
+            def restart_at(self, state: Any) -> None:
+                pass
+
+            def step(self, state: Any) -> int:
+                return int(state.legal_actions()[-1])
+
+        return Last()
+
+    game = load("scopone")
+    bots = [ScopaBot(game, seat, OpenSpielAgent(last, seed=1)) for seat in range(4)]
+    state = game.new_initial_state()
+    rng = random.Random(1)
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.apply_action(rng.choice(state.legal_actions()))
+            continue
+        action = bots[state.current_player()].step(state)
+        assert action == state.legal_actions()[-1]
+        state.apply_action(action)
+    assert sum(state.returns()) == 0
+
+
+def test_the_arena_ranks_bots() -> None:
+    with pytest.raises(AgentError, match=r"allowed are open_spiel:random and open_spiel:ismcts:N"):
+        make_agent("open_spiel:ismcts:0")
+    result = duel("open_spiel:random", "greedy", "scopa", 100, seed=1)
+    again = duel("random", "greedy", "scopa", 100, seed=1)
+    assert result.high < 0
+    assert result.low < again.margin < result.high
+    small = [duel("open_spiel:ismcts:3", "random", "mini_scopa", 3, seed=1).margin for _ in range(2)]
+    assert small[0] == small[1]
+
+
+def test_what_a_bot_is_shown_holds_no_hidden_card() -> None:
+    seen = []
+
+    def spy(game: Any, seat: int, seed: int) -> Any:
+        class Spy(pyspiel.Bot):
+            def restart_at(self, state: Any) -> None:
+                pass
+
+            def step(self, state: Any) -> int:
+                seen.append(state.table().hands[1 - seat])
+                return int(state.legal_actions()[0])
+
+        return Spy()
+
+    game = Game("scopa", seed=1, dealer=1)
+    for seed in range(30):
+        OpenSpielAgent(spy, seed=seed).act(game.view(game.seat))
+    assert len(set(seen)) > 20
+    other = game.view(game.seat).sample(5)  # what the seat knows is the same, the rest is not
+    assert other.hands != game.hands
+    seen.clear()
+    for one in (game, other):
+        OpenSpielAgent(spy, seed=3).act(one.view(one.seat))
+    assert len(seen) in (2, 4, 6)
+    assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
+
+
+@pytest.mark.slow
+def test_search_and_regret_minimisation_of_openspiel() -> None:
+    full, small = load("scopa"), load("mini_scopa")
+    result = duel("open_spiel:ismcts:30", "random", "scopa", 4, seed=1)
+    assert result.forfeits == 0
+    bots = [ScopaBot(full, 0, "pimc:2"), ScopaBot(full, 1, "greedy")]
+    assert sum(evaluate_bots.evaluate_bots(full.new_initial_state(), bots, np.random.RandomState(1))) == 0
+    outcome = OutcomeSamplingSolver(full)
+    for _ in range(20):
+        outcome.iteration()
+    external = ExternalSamplingSolver(small)
+    for _ in range(20):
+        external.iteration()
+    for solver, game in ((outcome, full), (external, small)):
+        state = random_states(game, 1)[0]
+        chances = solver.average_policy().action_probabilities(state)
+        assert sum(chances.values()) == pytest.approx(1)

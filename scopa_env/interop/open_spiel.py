@@ -36,7 +36,7 @@ import numpy as np
 import pyspiel
 
 from scopa_env import batch, observation, run
-from scopa_env.actions import NUM_ACTIONS, action_text
+from scopa_env.actions import NUM_ACTIONS, TAKE, action_text
 from scopa_env.cards import NUM_CARDS, cards_text
 from scopa_env.engine.state import GAME, MAX_PLAYERS, NOBODY, UNKNOWN, Records
 from scopa_env.episode import EpisodeSettings, check_choice, most_points
@@ -440,6 +440,38 @@ def replayed(game: ScopaGame, records: Records, decisions: Sequence[int]) -> Sco
             if following is None:
                 return state
             state.apply_action(following)
+    return state
+
+
+def state_of(game: ScopaGame, table: Game) -> ScopaState:
+    """Return the state of a round of ours that is going on.
+
+    Points of earlier rounds are left out, as an OpenSpiel game is one round.
+
+    Args:
+        game: the game, of the same rules.
+        table: the round, every hand known (a `Game`, or what `View.sample` returns).
+
+    Raises:
+        ValueError: the rules are others.
+    """
+    if table.rules != game.rules:
+        raise ValueError(f"rules {table.rules}: allowed are those of the game, {game.rules}")
+    state = game.new_initial_state()
+    dealing, moves = chance_actions(game, table.records), iter(table.plays)
+    for action in dealing:
+        state.apply_action(action)
+        while not state.is_chance_node() and not state.is_terminal():
+            play = next(moves, None)
+            if play is None:
+                if table.card is not None:
+                    state.apply_action(table.card)
+                for card in table.chosen:
+                    if card not in state.table().chosen:  # one may follow from another
+                        state.apply_action(TAKE + card)
+                return state
+            for action in state.table().actions_of(play.move):
+                state.apply_action(action)
     return state
 
 
