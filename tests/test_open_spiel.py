@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import random
 from pathlib import Path
@@ -17,6 +18,7 @@ from open_spiel.python.algorithms.external_sampling_mccfr import ExternalSamplin
 from open_spiel.python.algorithms.outcome_sampling_mccfr import OutcomeSamplingSolver  # noqa: E402
 from open_spiel.python.observation import make_observation  # noqa: E402
 
+import scopa_agents.open_spiel  # noqa: E402
 import scopa_env  # noqa: E402
 from exact import best_response_value, value_against_random  # noqa: E402
 from scopa_agents.arena import duel  # noqa: E402
@@ -441,3 +443,12 @@ def test_search_and_regret_minimisation_of_openspiel() -> None:
         state = random_states(game, 1)[0]
         chances = solver.average_policy().action_probabilities(state)
         assert sum(chances.values()) == pytest.approx(1)
+
+
+def test_the_examples_of_the_page() -> None:
+    page = Path(__file__).parent.parent / "docs" / "open_spiel.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted > 10
+    assert found.failed == 0
+    for module in (scopa_env.interop.open_spiel, scopa_agents.open_spiel):
+        assert doctest.testmod(module).failed == 0
