@@ -447,7 +447,15 @@ def test_names_of_networks_in_search(tmp_path: Path) -> None:
 # search
 
 
-SEARCHES = ("+pimc:6", "+pimc:6,horizon=0,solve=0", "+pimc:6,others=greedy", "+ismcts:30", "+ismcts:30,threads=2")
+SEARCHES = (
+    "+pimc:6",
+    "+pimc:6,horizon=0,solve=0",
+    "+pimc:6,others=greedy",
+    "+pimc:6,inference=network,pool=32",
+    "+ismcts:30",
+    "+ismcts:30,threads=2",
+    "+ismcts:30,inference=network,noise=0.1,threads=2",
+)
 
 
 @pytest.mark.parametrize("ending", SEARCHES)
@@ -467,7 +475,7 @@ def test_search_with_a_network_is_legal_reproducible_and_copies(ending: str, tmp
                 assert other.act(view) == move
 
 
-@pytest.mark.parametrize("ending", ["+pimc:8", "+ismcts:60"])
+@pytest.mark.parametrize("ending", ["+pimc:8", "+pimc:8,inference=network,pool=32", "+ismcts:60"])
 def test_search_does_not_depend_on_hidden_cards(ending: str, tmp_path: Path) -> None:
     file = tmp_path / "network.safetensors"
     random_network(2, rules=("scopa",)).save(file)

@@ -18,6 +18,11 @@ import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.arena import duel
+from scopa_agents.learned import load_model
+from scopa_agents.network.agent import NetworkAgent
+from scopa_agents.network.forward import new_space
+from scopa_agents.network.inference import SOFTNESS, likelihood_by_network
+from scopa_agents.network.network import MoveNetwork
 from scopa_agents.search.base import ViewSearchAgent
 from scopa_agents.search.budget import Budget, run_for
 from scopa_agents.search.inference import MODELS, Pool, likelihood, pick
@@ -525,6 +530,31 @@ def test_likelihoods_are_those_of_going_back(text: str) -> None:
                     game.rules.record, records, 0, np.zeros(1, GAME), game.seat, MODELS[model].address, 0.2
                 )
                 assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["scopa", "scopone_scientifico", "scopa:players=3"])
+def test_likelihoods_by_a_network_are_those_of_going_back(text: str) -> None:
+    network = load_model("scopa")
+    assert isinstance(network, MoveNetwork)
+    agent = NetworkAgent(network)
+    rng = random.Random(text)
+    for _ in range(6):
+        game = Game(text, seed=rng.randrange(1 << 32))
+        for _ in range(rng.randrange(game.rules.num_plays)):
+            game.push(rng.choice(game.legal_moves))
+        records, observer = copy_of(game.records), game.seat
+        space, past = new_space(network.widest), np.zeros(1, GAME)
+        found = likelihood_by_network(game.rules.record, records, 0, past, observer, 0.3, network.arrays, space)
+        expected = 1.0
+        while game.plays and sum(game.hand_sizes) < game.rules.players * game.rules.hand_size:
+            play = game.plays[-1]
+            game.pop()
+            if play.seat != observer:
+                judged = agent.judge(game.view(play.seat))
+                best = max(one.value for one in judged)
+                shares = {one.move: np.exp((one.value - best) / SOFTNESS) for one in judged}
+                expected *= 0.3 / len(judged) + 0.7 * shares[play.move] / sum(shares.values())
+        assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_plays_of_positions_are_taken_back() -> None:

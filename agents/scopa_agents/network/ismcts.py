@@ -7,11 +7,13 @@ from threading import Event
 from typing import Any
 
 from scopa_agents.network.forward import new_space
+from scopa_agents.network.inference import INFERENCES, pool_of
 from scopa_agents.network.iterate import iterate_by_network
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.search.base import ViewSearchAgent
+from scopa_agents.search.inference import NO_MODEL, Pool
 from scopa_agents.search.ismcts import Floats, TreeAgent, TreeSettings, TreeSpace
-from scopa_agents.search.settings import number, parse_settings
+from scopa_agents.search.settings import number, parse_settings, word
 from scopa_env.engine.state import Records
 from scopa_env.rules import Rules
 
@@ -21,10 +23,12 @@ class NetworkIsmctsSettings(TreeSettings):
     """Settings of `NetworkIsmctsAgent`.
 
     Attributes:
+        inference: model of the other seats by which worlds are weighted: the network too.
         exploration: factor of the prior's term, in points.
         temperature: of the prior, in points.
     """
 
+    inference: str = word(NO_MODEL, INFERENCES)
     exploration: float = number(1.0, 0.0, 1000.0)
     temperature: float = number(0.3, 0.001, 1000.0)
 
@@ -33,8 +37,13 @@ class _Space(TreeSpace[NetworkIsmctsSettings]):
     """Working memory of one thread."""
 
     def __init__(self, settings: NetworkIsmctsSettings, stop: Event, network: MoveNetwork) -> None:
+        self.network, self.space = network, new_space(network.widest)
         super().__init__(settings, stop)
-        self.net, self.space = network.arrays, new_space(network.widest)
+        self.net = network.arrays
+
+    def make_pool(self) -> Pool:
+        """Return what worlds are drawn from."""
+        return pool_of(self.settings, self.network, self.space)
 
     def iterate(self, rules: Rules, root: Records, pool: Records, weights: Floats, iterations: int) -> None:
         """Grow the tree by so many iterations."""

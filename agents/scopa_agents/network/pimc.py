@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from scopa_agents.network.forward import new_space
+from scopa_agents.network.inference import INFERENCES, pool_of
 from scopa_agents.network.network import MoveNetwork
 from scopa_agents.network.worlds import ALIKE, BY_NETWORK, PLAYERS, judge_worlds_by_network
+from scopa_agents.search.inference import NO_MODEL, Pool
 from scopa_agents.search.pimc import Floats, WorldsAgent, WorldSettings, WorldSpace
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import number, parse_settings, word
@@ -27,11 +29,13 @@ class NetworkPimcSettings(WorldSettings):
     """Settings of `NetworkPimcAgent`.
 
     Attributes:
+        inference: model of the other seats by which worlds are weighted: the network too.
         horizon: turns of the mover's up to the value; 0: playouts go on to the end of the round.
         others: how the other sides move: by the network too, or by a policy (then the search looks for the best answer
             to that policy).
     """
 
+    inference: str = word(NO_MODEL, INFERENCES)
     horizon: int = number(2, 0, 40)
     others: str = word("network", ("network", *ROLLOUTS))
 
@@ -40,12 +44,17 @@ class _Space(WorldSpace[NetworkPimcSettings]):
     """Working memory of one thread."""
 
     def __init__(self, settings: NetworkPimcSettings, stop: Event, network: MoveNetwork) -> None:
+        self.network, self.space = network, new_space(network.widest)
         super().__init__(settings, stop)
-        self.net, self.space = network.arrays, new_space(network.widest)
+        self.net = network.arrays
         others = ALIKE if settings.others == "network" else ROLLOUTS[settings.others].address
         self.players = np.array(
             [(settings.horizon, BY_NETWORK, 0.0, others, settings.solve if others == ALIKE else 0)], PLAYERS
         )
+
+    def make_pool(self) -> Pool:
+        """Return what worlds are drawn from."""
+        return pool_of(self.settings, self.network, self.space)
 
     def add(self, moves: Records, totals: Floats, worlds: int) -> None:
         """Add the values of moves in so many worlds."""

@@ -30,6 +30,7 @@ from scopa_env.rules import Rules
 @kernel
 def ties_of_random(rules: Any, game: Any) -> int:
     """Return 0: who plays at random means nothing."""
+    game["card"], game["chosen"] = NOBODY, NONE
     return 0
 
 
@@ -54,13 +55,37 @@ MODELS = {
     "greedy": Policy(ties_of_greedy),
     "expert": Policy(ties_of_expert),
 }
-"""Models of the other seats: for a move named in a record, how many are as good, or 0 if there is a better one."""
+"""Models of the other seats: for a move named in a record, which is taken back, how many are as good, or 0 if there is a
+better one."""
 
 NO_MODEL = "none"
 KEPT = 0.25
 """Share of a pool's worlds that its weights must be worth at least."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@kernel
+def go_back(rules: Any, game: Any, observer: int, plays: int) -> int:
+    """Take plays back up to the last one of a seat that is not the observer.
+
+    Args:
+        rules: RULES.
+        game: GAME; written to: then that seat is to act, and has named the card and what it took.
+        observer: the seat whose own plays say nothing.
+        plays: how many may be taken back.
+
+    Returns:
+        How many may still be taken back; -1: there was none of another seat.
+    """
+    while plays > 0:
+        take_back(rules, game)
+        plays -= 1
+        if int(game["seat"]) != observer:
+            k = int(game["plays"])
+            game["card"], game["chosen"] = game["cards"][k], game["captured"][k]
+            return plays
+    return -1
 
 
 @kernel
@@ -79,15 +104,11 @@ def likelihood(rules: Any, worlds: Any, at: int, past: Any, observer: int, model
     past[0] = worlds[at]
     game = past[0]
     result = 1.0
-    for _ in range(plays_since_deal(rules[0], worlds[at])):
-        take_back(rules[0], game)
-        if int(game["seat"]) == observer:
-            continue
-        k = int(game["plays"])
-        errs = noise / count_moves(rules[0], game)
-        game["card"], game["chosen"] = game["cards"][k], game["captured"][k]
+    left = go_back(rules[0], game, observer, plays_since_deal(rules[0], worlds[at]))
+    while left >= 0:
         ties = call_policy(model, rules, past, 0)
-        result *= errs + ((1.0 - noise) / ties if ties > 0 else 0.0)
+        result *= noise / count_moves(rules[0], game) + ((1.0 - noise) / ties if ties > 0 else 0.0)
+        left = go_back(rules[0], game, observer, left)
     return result
 
 
@@ -130,27 +151,29 @@ def accumulate(weights: Any) -> None:
 
 
 @kernel
-def draw_pool(
-    rules: Any, root: Any, pool: Any, past: Any, weights: Any, first: int, end: int, model: int, noise: float
-) -> None:
+def draw_afresh(rules: Any, root: Any, pool: Any, k: int) -> None:
+    """Write a world of GAME `root` to pool[k]; its generator goes on."""
+    root["rng"] = random_bits(root)
+    pool[k] = root
+    fill(rules, pool[k])
+
+
+@kernel
+def draw_pool(rules: Any, root: Any, pool: Any, past: Any, weights: Any, model: int, noise: float) -> None:
     """Draw worlds, with the logarithms of their weights.
 
     Args:
         rules: RULES[1].
         root: GAME[1], stripped of what the seat to act cannot see; its generator goes on.
-        pool: GAME[K]; those from `first` to `end` are written.
+        pool: GAME[K]; written.
         past: GAME[1], working space.
-        weights: float64[K], the same.
-        first: the first world.
-        end: behind the last one.
+        weights: float64[K]; written.
         model: address of one of MODELS.
         noise: probability that a seat errs, above 0.
     """
     observer = int(root[0]["seat"])
-    for k in range(first, end):
-        root[0]["rng"] = random_bits(root[0])
-        pool[k] = root[0]
-        fill(rules[0], pool[k])
+    for k in range(len(pool)):
+        draw_afresh(rules[0], root[0], pool, k)
         weights[k] = np.log(likelihood(rules, pool, k, past, observer, model, noise))
 
 
@@ -221,16 +244,20 @@ class Pool:
             return self._worlds, self._weights
         begin = copy_of(root)
         begin["rng"] = seed
-        model = MODELS[self.model].address
         drawn = 0
 
         def run(count: int) -> None:
             nonlocal drawn
             end = min(drawn + count, size)
-            draw_pool(rules.record, begin, self._worlds, self._past, self._weights, drawn, end, model, self.noise)
+            self._fill(rules, begin, slice(drawn, end))
             drawn = end
 
         run_for((budget or Budget(size)).for_pool(size), run, time.perf_counter(), most=size)
         weights = self._weights[:drawn].copy()
         accumulate(weights)
         return self._worlds[:drawn], weights
+
+    def _fill(self, rules: Rules, root: Records, places: slice) -> None:
+        """Draw worlds with the logarithms of their weights; the generator of `root` goes on."""
+        worlds, weights = self._worlds[places], self._weights[places]
+        draw_pool(rules.record, root, worlds, self._past, weights, MODELS[self.model].address, self.noise)

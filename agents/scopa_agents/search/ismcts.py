@@ -84,7 +84,11 @@ class TreeSpace(ABC, Generic[T]):
         self.nodes = np.empty(_room(settings.budget), NODE)
         self.world = np.zeros(1, GAME)
         self.search = np.zeros(1, SEARCH)
-        self.pool = Pool(settings.inference, settings.noise, settings.pool)
+        self.pool = self.make_pool()
+
+    def make_pool(self) -> Pool:
+        """Return what worlds are drawn from."""
+        return Pool(self.settings.inference, self.settings.noise, self.settings.pool)
 
     @abstractmethod
     def iterate(self, rules: Rules, root: Records, pool: Records, weights: Floats, iterations: int) -> None:

@@ -80,7 +80,11 @@ class WorldSpace(ABC, Generic[S]):
         self.settings = settings
         self.stop = stop
         self.work = Work(settings.budget.most_positions(settings.positions), MEMORY_BITS)
-        self.pool = Pool(settings.inference, settings.noise, settings.pool)
+        self.pool = self.make_pool()
+
+    def make_pool(self) -> Pool:
+        """Return what worlds are drawn from."""
+        return Pool(self.settings.inference, self.settings.noise, self.settings.pool)
 
     def begin(self, rules: Rules, root: Records, seed: int) -> None:
         """Get ready for a search from GAME[1]."""
