@@ -511,7 +511,7 @@ def test_a_network_that_knows_nothing_loses_to_the_same_in_search(tmp_path: Path
 
 
 def test_shipped_networks_are_small_and_have_cards() -> None:
-    assert {"scopa", "escoba", "scopone_scientifico"} <= set(shipped_models())
+    assert {"scopa", "escoba", "scopone_scientifico", "generalist"} <= set(shipped_models())
     for name, path in shipped_models().items():
         network, card = load_model(name), json.loads(path.with_suffix(".json").read_text("utf-8"))
         assert isinstance(network, MoveNetwork)

@@ -38,7 +38,7 @@ from scopa_env.packing import unpack  # noqa: E402
 from scopa_train import bench_recipes, curve, dmc, exit, ppo  # noqa: E402
 from scopa_train.checkpoint import CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from scopa_train.cli import app  # noqa: E402
-from scopa_train.curve import curves_command  # noqa: E402
+from scopa_train.curve import Curve, curves_command  # noqa: E402
 from scopa_train.exploit import exploit  # noqa: E402
 from scopa_train.labels import Labeller, Labels, Teacher, judge_moves  # noqa: E402
 from scopa_train.move_net import Fit, Window, expand, make_module, no_denormals  # noqa: E402
@@ -255,6 +255,26 @@ def test_the_curves_of_runs_in_one_picture(tmp_path: Path, capsys: pytest.Captur
             curves_command((tmp_path / "a",), out=out)
 
 
+def test_a_curve_of_several_games_has_a_panel_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Curve("exit on 4 games", "decisions")
+    for game in ("scopa", "escoba", "german", "scopone"):
+        for opponent in ("greedy", "expert"):
+            one.points[f"{opponent} in {game}"] = [
+                {"decisions": 1000 * k, "seconds": 1.0, "margin": 0.5, "low": 0.2, "high": 0.8} for k in (1, 2)
+            ]
+    one.save(tmp_path)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    drawn: list[Any] = []
+    monkeypatch.setattr(curve, "draw_panels", lambda path, panels, *more: drawn.append(panels))
+    one.save(tmp_path)
+    curves_command((tmp_path,), against="expert", out=tmp_path / "expert.png")
+    assert [list(panels) for panels in drawn] == [["scopa", "escoba", "german", "scopone"]] * 2
+    assert [[name for name, *_ in panels["german"]] for panels in drawn] == [
+        ["against greedy", "against expert"],
+        ["exit on 4 games"],
+    ]
+
+
 def test_runs_that_differ_in_the_seed_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def write(name: str, margins: list[float], **settings: Any) -> Path:
         points = [
@@ -272,8 +292,8 @@ def test_runs_that_differ_in_the_seed_are_one_line(tmp_path: Path, monkeypatch: 
         write("b", [0.7, 0.7], seed=1, steps=6),
         write("c", [0.2, 0.9], seed=2, steps=5),
     )
-    drawn = []
-    monkeypatch.setattr(curve, "_draw_lines", lambda axes, lines, what: drawn.extend(lines))
+    drawn: list[Any] = []
+    monkeypatch.setattr(curve, "draw_panels", lambda path, panels, *more: drawn.extend(panels[""]))
     curves_command(runs, mean=True, out=tmp_path / "mean.png")
     (first, places, points), (second, _, other) = drawn
     assert (first, second) == ("exit on scopa, 2 runs", "exit on scopa, 1 run")

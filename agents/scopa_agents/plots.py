@@ -36,8 +36,10 @@ class PlotError(ValueError):
 
 
 @contextmanager
-def picture(path: Path, width: float, height: float) -> Iterator[tuple[Any, Any]]:
+def picture(path: Path, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[tuple[Any, Any]]:
     """Give a figure of this size in inches and its axes; they are written to a PNG file, whole or not at all.
+
+    Of several rows or columns the axes are an array.
 
     Raises:
         PlotError: matplotlib is not installed.
@@ -48,7 +50,7 @@ def picture(path: Path, width: float, height: float) -> Iterator[tuple[Any, Any]
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    yield figure, figure.subplots()
+    yield figure, figure.subplots(rows, columns)
     with whole_file(path) as unfinished:
         figure.savefig(unfinished, dpi=150, format="png")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from scopa_agents.arena import Pairing
@@ -45,28 +46,64 @@ class Curve:
     def _draw(self, path: Path) -> None:
         most = max((point[self.unit] for points in self.points.values() for point in points), default=0)
         size, word = (1_000_000, "millions") if most >= 5_000_000 else (1000, "thousands")
-        with picture(path, 7, 4.2) as (_, axes):
-            lines = [
-                (f"against {opponent}", [point[self.unit] / size for point in points], points)
-                for opponent, points in self.points.items()
-            ]
+        panels: dict[str, list[Line]] = {}
+        for label, points in self.points.items():
+            opponent, _, game = label.partition(" in ")
+            line = f"against {opponent}", [point[self.unit] / size for point in points], points
+            panels.setdefault(game, []).append(line)
+        draw_panels(path, panels, self.title, f"{self.unit} ({word})")
+
+
+Line = tuple[str, Sequence[float], Sequence[dict[str, Any]]]
+"""A line of a picture: its name, places on the horizontal axis, points."""
+INTERVALS = "mean and 95 % interval"
+MOST_COLUMNS = 3
+
+
+def draw_panels(path: Path, panels: Mapping[str, Sequence[Line]], title: str, axis: str, what: str = INTERVALS) -> None:
+    """Draw lines with their intervals, those of each game in a panel of its own.
+
+    Args:
+        path: the picture.
+        panels: lines by what stands above their panel.
+        title: what stands above all.
+        axis: what the horizontal axis counts.
+        what: what lines and intervals are.
+    """
+    columns = max(1, min(MOST_COLUMNS, len(panels)))
+    rows = max(1, -(-len(panels) // columns))
+    width, height = (7.0, 4.2) if len(panels) < 2 else (3 * columns + 0.4, 2.4 * rows + 1.1)
+    with picture(path, width, height, rows, columns) as (figure, grid):
+        every = np.ravel(grid)
+        for axes, (name, lines) in zip(every, panels.items(), strict=False):
             _draw_lines(axes, lines)
-            axes.set(title=self.title, xlabel=f"{self.unit} ({word})", ylabel="points a round over the opponent")
+            axes.set_title(name, fontsize=10)
+        figure.suptitle(title)
+        if len(panels) < 2:
+            every[0].set(xlabel=axis, ylabel=POINTS)
+            if every[0].lines[1:]:
+                every[0].legend(loc="best", title=what)
+            return
+        for k, axes in enumerate(every):
+            if k + columns >= len(panels):  # nothing below it
+                axes.set_xlabel(axis)
+            if k >= len(panels):
+                axes.remove()
+        figure.supylabel(POINTS, fontsize=10)
+        known = {line.get_label(): line for axes in every for line in axes.lines[:-1]}
+        figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3, title=what)
 
 
-def _draw_lines(
-    axes: Any,
-    lines: Iterable[tuple[str, Sequence[float], Sequence[dict[str, Any]]]],
-    what: str = "mean and 95 % interval",
-) -> None:
-    """Draw lines of a name, places and points, each with its intervals; `what` says what these are."""
+POINTS = "points a round over the opponent"
+
+
+def _draw_lines(axes: Any, lines: Sequence[Line]) -> None:
+    """Draw lines with their intervals, and one at zero."""
     for (name, places, points), color in zip(lines, itertools.cycle(COLORS), strict=False):
         low, high = [p["low"] for p in points], [p["high"] for p in points]
         axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
         axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
     axes.axhline(0, color="0.4", lw=0.8)
-    if axes.lines[1:]:
-        axes.legend(loc="best", title=what)
     axes.grid(alpha=0.3)
 
 
@@ -154,7 +191,7 @@ def curves_command(
 
     Args:
         runs: folders of training runs.
-        against: the opponent; of a run in several games there is a line for each.
+        against: the opponent; of a run in several games there is a panel for each.
         over: minutes of training, or decisions to learn from as the run's own curve counts them.
         mean: runs that differ in nothing but the seed become one line, their mean, with their range.
         out: the picture, PNG.
@@ -168,7 +205,7 @@ def curves_command(
         curves = [mean_of([curves[k] for k in group]) for group in groups]
         runs = tuple(runs[group[0]] for group in groups)
     titles = [curve["title"] for curve in curves]
-    lines = []
+    panels: dict[str, list[Line]] = {}
     where = _minutes if over == "minutes" else _step
     for folder, curve in zip(runs, curves, strict=True):
         found = {name: points for name, points in curve["curves"].items() if name.partition(" in ")[0] == against}
@@ -178,9 +215,7 @@ def curves_command(
         name = curve["title"] + (f" ({folder})" if titles.count(curve["title"]) > 1 else "")
         for opponent, points in found.items():
             game = opponent.partition(" in ")[2]
-            lines.append((f"{name}: {game}" if game else name, [where(p) for p in points], points))
+            panels.setdefault(game, []).append((name, [where(p) for p in points], points))
     axis = "minutes of training" if over == "minutes" else "decisions to learn from (thousands)"
-    with picture(out, 7, 4.2) as (_, axes):
-        _draw_lines(axes, lines, "mean and range of runs" if mean else "mean and 95 % interval")
-        axes.set(title=f"Against {against}", xlabel=axis, ylabel="points a round over the opponent")
+    draw_panels(out, panels, f"Against {against}", axis, "mean and range of runs" if mean else INTERVALS)
     print(f"saved {out}")

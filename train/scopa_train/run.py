@@ -90,7 +90,7 @@ class Run:
         self.rules = rules
         self.out = settings.out
         self.out.mkdir(parents=True, exist_ok=True)
-        self.curve = Curve(f"{recipe} on {', '.join(rules)}", unit)
+        self.curve = Curve(f"{recipe} on {rules[0] if len(rules) == 1 else f'{len(rules)} games'}", unit)
         self.state: Any = None
         self._seconds = 0.0
         self._began = time.monotonic()

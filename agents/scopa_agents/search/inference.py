@@ -55,8 +55,8 @@ MODELS = {
     "greedy": Policy(ties_of_greedy),
     "expert": Policy(ties_of_expert),
 }
-"""Models of the other seats: for a move named in a record, which is taken back, how many are as good, or 0 if there is a
-better one."""
+"""Models of the other seats: for a move named in a record, which is taken back, how many are as good, or 0 if there is
+a better one."""
 
 NO_MODEL = "none"
 KEPT = 0.25
