@@ -237,12 +237,21 @@ def _by_name(spec: str, seed: int | None) -> AnyAgent:
         try:
             factory = _registered()[name].load()
         except ModuleNotFoundError as error:
-            raise AgentError(f"agent {spec!r}: needs the package {error.name!r}, which is not installed") from None
+            raise AgentError(f"agent {spec!r}: needs {error.name!r}, which is not installed{_extra(name)}") from None
         agent: AnyAgent = factory(settings, seed=seed)
         return agent
     if settings and name.replace(".", "").isidentifier():
         return _from_module(spec, name, settings, seed)
     raise AgentError(f"agent {spec!r}: {_hint(name)}allowed are {', '.join(agent_names())}, and module:attribute")
+
+
+def _extra(name: str) -> str:
+    """Return how what a registered agent needs is installed, if its package has an extra of that name."""
+    package = _registered()[name].dist
+    extras = [] if package is None else package.metadata.get_all("Provides-Extra") or []
+    if package is None or name.replace("_", "-") not in {extra.replace("_", "-") for extra in extras}:
+        return ""
+    return f": pip install '{package.name}[{name}]'"
 
 
 def _hint(name: str) -> str:

@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 from collections import Counter
+from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from scopa_agents.learned import learned_agent
 from scopa_agents.network.files import ModelError
 from scopa_agents.network.policy import Policy, PolicyAgent, observe_batch
 from scopa_agents.random_agent import RandomAgent
-from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, ScopaEnv, View, make_agent
+from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, ScopaEnv, View, agents, make_agent
 from scopa_env.agents import FunctionAgent, agent_names
 from scopa_env.cards import SETTEBELLO, value_of
 
@@ -73,6 +74,17 @@ def test_agents_are_found_by_name() -> None:
     assert make_agent(given) is given
     assert not isinstance(given, BatchAgent)
     assert isinstance(make_agent(lambda view: view.legal_moves[0]), FunctionAgent)
+
+
+def test_an_agent_that_needs_another_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("open_spiel", "no_such_package:agent", agents.GROUP)
+    monkeypatch.setattr(agents, "_registered", lambda: {"open_spiel": point})
+    with pytest.raises(AgentError, match=r"'open_spiel:random': needs 'no_such_package', which is not installed$"):
+        make_agent("open_spiel:random")
+    ours = point._for(distribution("scopa-env"))  # type: ignore[attr-defined]
+    monkeypatch.setattr(agents, "_registered", lambda: {"open_spiel": ours})
+    with pytest.raises(AgentError, match=r"not installed: pip install 'scopa[-_]env\[open_spiel\]'$"):
+        make_agent("open_spiel:random")
 
 
 @pytest.mark.parametrize(

@@ -501,6 +501,21 @@ def test_search_with_a_network_plays_the_last_deal_exactly(tmp_path: Path) -> No
         assert values[agent.act(game.view(game.seat))] == max(values.values())
 
 
+def test_against_a_policy_the_last_plays_are_not_those_of_perfect_players(tmp_path: Path) -> None:
+    file = tmp_path / "network.safetensors"
+    random_network(4, rules=("scopa",)).save(file)
+    for seed in range(4):
+        game = Game("scopa", seed=seed)
+        while game.rules.num_plays - len(game.plays) > 6:
+            game.push(game.legal_moves[seed % len(game.legal_moves)])
+        found = []
+        for solve in (6, 0):
+            agent = make_agent(f"learned:{file}+pimc:20,horizon=0,others=greedy,solve={solve}", 1)
+            agent.act(game.view(game.seat))
+            found.append(agent.searched)  # type: ignore[attr-defined]
+        assert found[0] == found[1]
+
+
 def test_a_network_that_knows_nothing_loses_to_the_same_in_search(tmp_path: Path) -> None:
     file = tmp_path / "network.safetensors"
     MoveNetwork(MoveNetwork.zeros((4,)).layers, (Rules.parse("scopa"),)).save(file)

@@ -23,7 +23,7 @@ import scopa_env  # noqa: E402
 from exact import best_response_value, value_against_random  # noqa: E402
 from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.nash import SmallGame, TooLarge  # noqa: E402
-from scopa_agents.open_spiel import OpenSpielAgent, ScopaBot  # noqa: E402
+from scopa_agents.open_spiel import OpenSpielAgent, ScopaBot, ismcts_bot  # noqa: E402
 from scopa_env import PRESETS, AgentError, Game, Move, Rules, View, make_agent  # noqa: E402
 from scopa_env.actions import next_action  # noqa: E402
 from scopa_env.engine.state import UNKNOWN  # noqa: E402
@@ -215,6 +215,7 @@ def test_kinds_of_observations() -> None:
         ({"dealer": 2}, r"dealer=2: allowed are seats 0 \.\. 1"),
         ({"reward": "decided"}, "reward='decided': allowed are 'points', 'win'"),
         ({"deal": "all"}, "deal='all': allowed are 'auto', 'cards', 'hands'"),
+        ({"deal": "hands"}, "deal='hands': a node of scopa has 46,376 outcomes; allowed are 10,000"),
     ],
 )
 def test_parameters_that_are_refused(params: dict[str, Any], message: str) -> None:
@@ -302,6 +303,20 @@ def test_equilibrium(tree: SmallGame) -> None:
     assert stopped[-1] in (10, 20)
 
 
+def test_answers_at_random_are_counted(tree: SmallGame) -> None:
+    """A copy of random play that is asked comes near to what is known of it, the nearer the more often it is asked."""
+
+    def first(view: View) -> Move:
+        return view.legal_moves[int(rng.integers(len(view.legal_moves)))]
+
+    rng = np.random.default_rng(1)
+    exact = tree.exploitability(tree.policy_of("random"))
+    found = [tree.exploitability(tree.policy_of(first, samples=samples)) for samples in (1, 30)]
+    assert found[0] > found[1] > exact
+    assert found[1] < exact + 0.1
+    assert all(sum(chance for _, chance in row) == pytest.approx(1) for row in tree.policy_of(first, 0, 3).values())
+
+
 def test_trees_that_are_refused() -> None:
     with pytest.raises(ValueError, match="allowed are those for two players, not 4"):
         SmallGame("scopone")
@@ -318,6 +333,9 @@ def test_the_command_that_solves(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert content["agents"][0]["exploitability"] == pytest.approx(0.6456, abs=1e-4)
     with pytest.raises(ValueError, match="agent 'nobody'"):
         app(["nash", "nobody"])
+    for option in ("iterations", "samples", "most-nodes"):
+        with pytest.raises(ValueError, match=f"{option.replace('-', '_')}=0: allowed are whole numbers from 1"):
+            app(["nash", "random", f"--{option}", "0"])
 
 
 # bots and agents
@@ -340,6 +358,17 @@ def test_the_state_of_a_round_of_ours(rules: str) -> None:
         assert end.table().outcome() == table.outcome()
     with pytest.raises(ValueError, match="allowed are those of the game"):
         state_of(game, Game("german_4p"))
+    with pytest.raises(ValueError, match="dealer 0: allowed is that of the game, 1"):
+        state_of(load(rules, dealer=1), Game(game.rules, seed=1, dealer=0))
+
+
+def test_a_table_that_was_set_up_is_no_state() -> None:
+    """Who held what in its first deal is not known."""
+    game = Game("scopa", seed=1)
+    for _ in range(4):
+        game.push(game.legal_moves[0])
+    with pytest.raises(ValueError, match="4 plays were made in the round, of which it knows 0"):
+        state_of(load("scopa"), Game.from_text(game.text()))
 
 
 def test_an_agent_plays_as_a_bot_what_it_plays_as_an_agent() -> None:
@@ -395,8 +424,17 @@ def test_the_arena_ranks_bots() -> None:
     again = duel("random", "greedy", "scopa", 100, seed=1)
     assert result.high < 0
     assert result.low < again.margin < result.high
-    small = [duel("open_spiel:ismcts:3", "random", "mini_scopa", 3, seed=1).margin for _ in range(2)]
+    small = [duel("open_spiel:ismcts:40", "random", "mini_scopa", 8, seed=1).margin for _ in range(2)]
     assert small[0] == small[1]
+
+
+def test_the_search_of_openspiel_repeats_itself() -> None:
+    game = Game("mini_scopa", seed=2)
+    found = set()
+    for _ in range(5):
+        made = load("mini_scopa")
+        found.add(str(ismcts_bot(made, 1, 40).run_search(state_of(made, game))))
+    assert len(found) == 1
 
 
 def test_what_a_bot_is_shown_holds_no_hidden_card() -> None:

@@ -24,6 +24,7 @@ from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
+from scopa_agents.arena_table import progress_bar  # noqa: E402
 from scopa_agents.learned import load_model  # noqa: E402
 from scopa_agents.network.features import NUM_FEATURES  # noqa: E402
 from scopa_agents.network.network import MoveNetwork  # noqa: E402
@@ -434,6 +435,53 @@ def test_a_run_takes_the_place_of_another_only_when_told_to(tmp_path: Path) -> N
     assert json.loads((tmp_path / "settings.json").read_text())["recipe"] == "dmc"
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_files_of_something_else_stay(overwrite: bool, tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "mine.csv").write_text("x")
+    (tmp_path / "settings.json").write_text("{}")
+    settings = exit.ExitSettings(**{**EXIT, "out": tmp_path})
+    with pytest.raises(CheckpointError, match=r"holds settings\.json, labels, but no settings\.json of a run"):
+        Run(settings, "exit", ["scopa"], "decisions", overwrite=overwrite)
+    assert (tmp_path / "labels" / "mine.csv").read_text() == "x"
+    assert (tmp_path / "settings.json").read_text() == "{}"
+
+
+def test_a_finished_run_without_its_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
+    run_of("dmc", tmp_path)
+    (tmp_path / "checkpoint.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"a run without checkpoint\.safetensors, which cannot go on"):
+        dmc.train(dmc.DMCSettings(**{**DMC, "out": tmp_path}), resume=True)
+    assert (tmp_path / "network.safetensors").exists()
+
+
+def test_a_resumed_run_does_not_need_what_it_started_from(tmp_path: Path) -> None:
+    run_of("dmc", tmp_path / "first")
+    start = tmp_path / "first" / "network.safetensors"
+    with pytest.raises(ValueError, match=r"start='.*': lies in out="):
+        run_of("dmc", tmp_path / "first", start=str(start))
+    network, _ = run_of("dmc", tmp_path / "second", start=str(start))
+    start.unlink()
+    again, _ = dmc.train(dmc.DMCSettings(**{**DMC, "out": tmp_path / "second", "start": str(start)}), resume=True)
+    assert weights(again) == weights(network)
+
+
+def test_every_game_gets_the_same_share_of_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = []
+
+    class Spy(Labeller):
+        def label(self, decisions: int, seed: int, progress: Any) -> Labels:
+            tasks.append(self.tasks)
+            return super().label(decisions, seed, progress)
+
+    monkeypatch.setattr(exit, "Labeller", Spy)
+    with progress_bar("", 1, "") as bar:
+        for games in (("scopa",), ("scopa", "escoba", "german"), ("scopa",) * 17):
+            learner = exit.Exit(exit.ExitSettings(**{**EXIT, "rules": games, "late_hidden": (), "late_decisions": 0}))
+            learner.label(bar)
+    assert tasks == [16, 18, 17]
+
+
 def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
     with pytest.raises(Diverged, match=r"the training has diverged: after .* a smaller learning_rate may help"):
         run_of("dmc", tmp_path / "dmc", learning_rate=1e30)
@@ -788,6 +836,21 @@ def test_rank_features(text: str) -> None:
 def test_settings_that_are_not_allowed(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ppo.PPOSettings(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rules": ("mini_scopa",), "late_hidden": (8,)}, r"late_hidden=\(8,\): .* mini_scopa, of which 6 of 8 cards"),
+        ({"rules": ("scopa:deals=2",), "late_hidden": (8,)}, "of which 16 of 40 cards are dealt"),
+        ({"rules": ("scopone",), "late_hidden": (8,), "late_decisions": 5}, "late_decisions=5: .* scopone, not of two"),
+        ({"rules": ("scopa", "escoba"), "opponent": "learned"}, "opponent='learned': .* several games is learned:NAME"),
+        ({"opponent": "pimc:5"}, "opponent='pimc:5': allowed are"),
+    ],
+)
+def test_settings_that_expert_iteration_refuses(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        exit.ExitSettings(**settings)
 
 
 def test_features_that_were_never_on_weigh_nothing() -> None:

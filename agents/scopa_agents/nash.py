@@ -141,15 +141,26 @@ class SmallGame:
             found[state.key] = [(k, float(chances.get(action, 0.0))) for k, action in enumerate(state.actions)]
         return found
 
-    def policy_of(self, spec: AgentSpec, seed: int = 0) -> Policy:
-        """Return the policy of an agent; one that draws random numbers is seeded anew at each information state.
+    def policy_of(self, spec: AgentSpec, seed: int = 0, samples: int = 1) -> Policy:
+        """Return the policy of an agent: how often it answers what in each information state.
 
-        `random` plays each legal move with the same probability, exactly.
+        `random` plays each legal move with the same probability, exactly.  Of an agent that draws random numbers the
+        frequencies are estimates: its own exploitability is at most about what is found, and less the more it mixes.
+
+        Args:
+            spec: the agent.
+            seed: from which its random numbers come.
+            samples: answers in each information state, every one from a seed of its own.
         """
         agent = make_agent(spec, seed, self.rules)
         if isinstance(agent, RandomAgent):
             return self.policy(uniform_moves)
-        return self.policy(lambda state: {_answer(agent, state.view, seed): 1.0})
+
+        def frequencies(state: InformationState) -> Mapping[int, float]:
+            answers = Counter(_answer(agent, state.view, seed * samples + k) for k in range(samples))
+            return {action: count / samples for action, count in answers.items()}
+
+        return self.policy(frequencies)
 
     def value(self, policy: Policy, other: Policy | None = None) -> float:
         """Return what seat 0, which plays first, wins with a policy against another one (None: the same), points."""

@@ -146,7 +146,9 @@ def ismcts_bot(game: ScopaGame, seed: int, simulations: int, exploration: float 
         exploration: its ``uct_c``, in points; as in our `ismcts`.
     """
     rng = np.random.RandomState(seed)
-    return ISMCTSBot(game, RandomRolloutEvaluator(1, rng), exploration, simulations, random_state=rng)
+    bot = ISMCTSBot(game, RandomRolloutEvaluator(1, rng), exploration, simulations, random_state=rng)
+    bot.set_resampler(lambda state, player: state.resample_from_infostate(player, rng.random_sample))  # its own: time
+    return bot
 
 
 def open_spiel_agent(settings: str = "", *, seed: int | None = None) -> OpenSpielAgent:

@@ -17,7 +17,7 @@ Parameters, all optional:
 ``reward``: ``points`` or ``win``, see `scopa_env.episode.EpisodeSettings`.
 ``deal``: ``cards``: a chance node deals one card, in the order of the deck (its id is the action); ``hands``: a chance
 node deals all cards of a seat, or those of the table, as a set (the action is the place of the set among those of the
-remaining cards, in lexicographic order); ``auto``: hands if no node has more than 1,000 outcomes.
+remaining cards, in lexicographic order), 10,000 outcomes at most; ``auto``: hands if no node has more than 1,000.
 
 Players act as in the other environments: the 81 actions of `scopa_env.actions`, one or more a play.  Deals that the
 rules void are dealt again by new chance nodes.  Information states are what a seat has seen since the round began;
@@ -49,6 +49,8 @@ PARAMETERS: dict[str, Any] = {"rules": "scopa", "dealer": -1, "reward": "points"
 DEALS = ("auto", "cards", "hands")
 MOST_SETS = 1000
 """Outcomes of a chance node up to which ``deal=auto`` deals sets of cards."""
+MOST_OUTCOMES = 10_000
+"""The same of ``deal=hands``."""
 
 _GAME_TYPE = pyspiel.GameType(
     short_name=NAME,
@@ -94,6 +96,10 @@ class ScopaGame(pyspiel.Game):
         self.deals = dealt_places(self.rules)
         sets = max(_count_sets(self.rules, deal) for deal in self.deals)
         deal = check_choice("deal", given["deal"], DEALS)
+        if deal == "hands" and sets > MOST_OUTCOMES:
+            raise ValueError(
+                f"deal='hands': a node of {self.rules} has {sets:,} outcomes; allowed are {MOST_OUTCOMES:,}"
+            )
         self.by_sets = deal == "hands" or (deal == "auto" and sets <= MOST_SETS)
         start = np.zeros(1, GAME)
         batch.begin_match(self.rules.record, start, max(self.dealer, 0))
@@ -381,7 +387,7 @@ class ScopaState(pyspiel.State):
             self._next = DEAL
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _sets(cards: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...]:
     """Return the sets of so many of these cards, in lexicographic order."""
     return tuple(combinations(cards, size))
@@ -453,10 +459,15 @@ def state_of(game: ScopaGame, table: Game) -> ScopaState:
         table: the round, every hand known (a `Game`, or what `View.sample` returns).
 
     Raises:
-        ValueError: the rules are others.
+        ValueError: the rules or the dealer are others, or the table was set up and not reached by plays of the round.
     """
     if table.rules != game.rules:
         raise ValueError(f"rules {table.rules}: allowed are those of the game, {game.rules}")
+    if game.dealer not in (NOBODY, table.dealer):
+        raise ValueError(f"dealer {table.dealer}: allowed is that of the game, {game.dealer}")
+    made = sum(map(len, table.piles)) + len(table.table) - table.rules.table_size
+    if made != len(table.plays):
+        raise ValueError(f"table {table}: {made} plays were made in the round, of which it knows {len(table.plays)}")
     state = game.new_initial_state()
     dealing, moves = chance_actions(game, table.records), iter(table.plays)
     for action in dealing:

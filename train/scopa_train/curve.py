@@ -75,8 +75,10 @@ def draw_panels(path: Path, panels: Mapping[str, Sequence[Line]], title: str, ax
     width, height = (7.0, 4.2) if len(panels) < 2 else (3 * columns + 0.4, 2.4 * rows + 1.1)
     with picture(path, width, height, rows, columns) as (figure, grid):
         every = np.ravel(grid)
+        names = dict.fromkeys(name for lines in panels.values() for name, *_ in lines)
+        colors = dict(zip(names, itertools.cycle(COLORS), strict=False))
         for axes, (name, lines) in zip(every, panels.items(), strict=False):
-            _draw_lines(axes, lines)
+            _draw_lines(axes, lines, colors)
             axes.set_title(name, fontsize=10)
         figure.suptitle(title)
         if len(panels) < 2:
@@ -97,9 +99,10 @@ def draw_panels(path: Path, panels: Mapping[str, Sequence[Line]], title: str, ax
 POINTS = "points a round over the opponent"
 
 
-def _draw_lines(axes: Any, lines: Sequence[Line]) -> None:
-    """Draw lines with their intervals, and one at zero."""
-    for (name, places, points), color in zip(lines, itertools.cycle(COLORS), strict=False):
+def _draw_lines(axes: Any, lines: Sequence[Line], colors: Mapping[str, str]) -> None:
+    """Draw lines with their intervals, and one at zero; colours by name."""
+    for name, places, points in lines:
+        color = colors[name]
         low, high = [p["low"] for p in points], [p["high"] for p in points]
         axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
         axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
@@ -200,6 +203,7 @@ def curves_command(
         raise ValueError(f"out={str(out)!r}: allowed is a file that ends in .png")
     check_folder(out)
     curves = [read_curve(folder) for folder in runs]
+    several = any(" in " in opponent for curve in curves for opponent in curve["curves"])
     if mean:
         groups = groups_of(runs)
         curves = [mean_of([curves[k] for k in group]) for group in groups]
@@ -215,6 +219,8 @@ def curves_command(
         name = curve["title"] + (f" ({folder})" if titles.count(curve["title"]) > 1 else "")
         for opponent, points in found.items():
             game = opponent.partition(" in ")[2]
+            if several and not game:  # the panel of its game
+                game = curve["title"].partition(" on ")[2].partition(", ")[0]
             panels.setdefault(game, []).append((name, [where(p) for p in points], points))
     axis = "minutes of training" if over == "minutes" else "decisions to learn from (thousands)"
     draw_panels(out, panels, f"Against {against}", axis, "mean and range of runs" if mean else INTERVALS)

@@ -35,7 +35,7 @@ from scopa_env.kernel import kernel
 from scopa_env.rules import Rules
 from scopa_train.labels import Labels
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
-from scopa_train.run import NETWORK, Run, is_due
+from scopa_train.run import NETWORK, Run, check_start, has_checkpoint, is_due
 from scopa_train.settings import RunSettings
 
 
@@ -71,8 +71,7 @@ class DMCSettings(RunSettings):
     def __post_init__(self) -> None:
         self.check_run([self.rules])
         self.at_least(1, "steps", "update", "batch")
-        if self.start and network_to_start_from(self.start).late is not None:
-            raise ValueError(f"start={self.start!r}: allowed is a network without a late part")
+        check_start(self.start, self.out)
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r}: allowed are {', '.join(PRECISIONS)}")
         self.between(0, 1, "epsilon", "decay")
@@ -136,9 +135,17 @@ class DMC:
         self.decisions = 0
         self.best: MoveNetwork | None = None
         self.best_after = 0
-        if settings.start:
-            self.best = replace(network_to_start_from(settings.start), rules=(self.rules,))
-            self.fit.begin_with(self.best.layers, "hidden")
+
+    def begin_with(self, network: MoveNetwork) -> None:
+        """Start from a network.
+
+        Raises:
+            ValueError: its layers are not as wide as the settings say, or it has a late part.
+        """
+        if network.late is not None:
+            raise ValueError(f"start={self.settings.start!r}: allowed is a network without a late part")
+        self.best = replace(network, rules=(self.rules,))
+        self.fit.begin_with(network.layers, "hidden")
 
     def actors(self) -> Labels:
         """Let the network play; every actor has a thread and a seed."""
@@ -197,6 +204,8 @@ def train(settings: DMCSettings, resume: bool = False, overwrite: bool = False) 
     """Train, save everything into ``settings.out`` (see `Run`) and return the network and the closing results."""
     torch.set_num_threads(settings.threads)
     learner = DMC(settings)
+    if settings.start and not has_checkpoint(settings, resume):
+        learner.begin_with(network_to_start_from(settings.start))
     run = Run(settings, "dmc", [settings.rules], "decisions", resume, overwrite)
     if run.state is not None:
         learner.load(run.state)

@@ -31,7 +31,7 @@ from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
-from scopa_train.run import NETWORK, Run, is_due
+from scopa_train.run import NETWORK, Run, check_start, has_checkpoint, is_due
 from scopa_train.settings import RunSettings, parse_all
 
 
@@ -102,12 +102,21 @@ class ExitSettings(RunSettings):
         self.at_least(0, "solve", "late_decisions", "late_steps")
         if self.late_decisions and not self.late_hidden:
             raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 without late_hidden")
-        if self.late_decisions and any(rules.players != 2 for rules in parse_all(self.rules)):
-            raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 unless all games have two players")
-        if self.start:
-            network_to_start_from(self.start)
+        for rules in parse_all(self.rules):
+            if self.late_decisions and rules.players != 2:
+                raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 in {rules}, not of two players")
+            dealt = rules.table_size + rules.num_plays
+            if self.late_hidden and (dealt < len(rules.deck) or rules.num_plays <= LATE):
+                raise ValueError(
+                    f"late_hidden={self.late_hidden}: allowed is none in {rules}, of which {dealt} of "
+                    f"{len(rules.deck)} cards are dealt in {rules.num_plays} plays: nobody ever knows all cards, or "
+                    "everybody always"
+                )
+        check_start(self.start, self.out)
         if self.rollout not in ROLLOUTS:
             raise ValueError(f"rollout={self.rollout!r}: allowed are {', '.join(ROLLOUTS)}")
+        if self.opponent == "learned" and len(self.rules) > 1:
+            raise ValueError("opponent='learned': allowed in several games is learned:NAME")
         if self.opponent:
             opponent_of(self.opponent, Rules.parse(self.rules[0]))
             if self.late_decisions:
@@ -121,7 +130,7 @@ class ExitSettings(RunSettings):
 
 
 TASKS = 16
-"""Parts of an iteration's labelling; they do not depend on the number of threads."""
+"""Parts of an iteration's labelling, at least, equally many of each game; they do not depend on the threads."""
 
 
 class Learner:
@@ -178,10 +187,13 @@ class Exit:
         self.labelled = 0
         self.best: MoveNetwork | None = None
         self.best_after = 0
-        if settings.start:
-            self._begin_with(network_to_start_from(settings.start))
 
-    def _begin_with(self, network: MoveNetwork) -> None:
+    def begin_with(self, network: MoveNetwork) -> None:
+        """Start from a network.
+
+        Raises:
+            ValueError: its layers are not as wide as the settings say.
+        """
         self.early.fit.begin_with(network.layers, "hidden")
         if (self.late is None) != (network.late is None):
             raise ValueError(
@@ -213,7 +225,8 @@ class Exit:
 
     def _label(self, teacher: Teacher, count: int, kind: int, bar: Bar) -> Labels:
         settings = self.settings
-        labeller = Labeller(parse_all(settings.rules), teacher, TASKS, settings.threads)
+        games = parse_all(settings.rules)
+        labeller = Labeller(games, teacher, len(games) * -(-TASKS // len(games)), settings.threads)
         seed = int(np.random.SeedSequence((settings.seed, self.iteration, kind)).generate_state(1)[0])
         return labeller.label(count, seed, bar.advance)
 
@@ -305,6 +318,8 @@ def train(settings: ExitSettings, resume: bool = False, overwrite: bool = False)
     """Train, save everything into ``settings.out`` (see `Run`) and return the network and the closing results."""
     torch.set_num_threads(settings.threads)
     learner = Exit(settings)
+    if settings.start and not has_checkpoint(settings, resume):
+        learner.begin_with(network_to_start_from(settings.start))
     run = Run(settings, "exit", settings.rules, "labelled decisions", resume, overwrite)
     label_file(run.out, 0).parent.mkdir(exist_ok=True)
     if run.state is not None:

@@ -27,6 +27,7 @@ def nash_command(
     iterations: int = 1000,
     close: float = 1e-5,
     seed: int = 0,
+    samples: int = 10,
     most_nodes: int = MOST_NODES,
     json_file: Annotated[Path | None, Parameter(name="--json")] = None,
 ) -> None:
@@ -38,14 +39,15 @@ def nash_command(
         iterations: of CFR+, at most.
         close: exploitability at which the solver stops, points a round.
         seed: seed of agents that draw random numbers.
+        samples: answers of an agent in each information state, of which its policy is the frequencies.
         most_nodes: give up a game whose tree has more nodes.
         json_file: write the figures to this file.
     """
-    if iterations < 1 or most_nodes < 1 or close < 0:
-        raise ValueError(
-            f"iterations={iterations}, most_nodes={most_nodes}, close={close}: allowed are whole numbers from 1, and 0 "
-            "or more"
-        )
+    for field, number in (("iterations", iterations), ("most_nodes", most_nodes), ("samples", samples)):
+        if number < 1:
+            raise ValueError(f"{field}={number}: allowed are whole numbers from 1")
+    if not close >= 0:
+        raise ValueError(f"close={close}: allowed are numbers from 0")
     if json_file is not None:
         check_folder(json_file)
     made = [make_agent(name, seed, Rules.parse(rules)) for name in agents]
@@ -61,7 +63,7 @@ def nash_command(
     )
     rows = []
     for name, agent in zip(agents, made, strict=True):
-        policy = tree.policy_of(agent, seed)
+        policy = tree.policy_of(agent, seed, samples)
         first, second = tree.value(policy, solution), -tree.value(solution, policy)
         rows.append({"agent": name, "exploitability": tree.exploitability(policy), "first": first, "second": second})
     if rows:

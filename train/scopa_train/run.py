@@ -33,8 +33,12 @@ NETWORK = "network.safetensors"
 CARD = "network.json"
 RESULT = "result.json"
 LOCK = ".lock"
+GAME_SEEDS = 1 << 40
+"""From the seed of the evaluations in a game to that in the next one."""
 LEFT_BEHIND = (CHECKPOINT, NETWORK, CARD, RESULT, SETTINGS, "curve.json", "curve.png", "model.zip")
 """Files of a run in its folder."""
+FOLDERS = ("labels", "tensorboard")
+"""Folders in it."""
 
 
 def commit() -> str | None:
@@ -100,23 +104,39 @@ class Run:
         weakref.finalize(self, self._lock.close)
         if resume and (self.out / CHECKPOINT).exists():
             self._take_up()
-        elif not resume and not overwrite and any((self.out / name).exists() for name in (CHECKPOINT, NETWORK, RESULT)):
-            which = "a finished" if (self.out / RESULT).exists() else "an unfinished"
-            raise CheckpointError(
-                f"out={str(self.out)!r}: holds {which} run; --resume goes on with it, --overwrite begins anew in "
-                "its place, another folder leaves it alone"
-            )
         else:
+            self._check_place(resume, overwrite)
             if resume:  # killed before the first checkpoint
                 self.origin["command"] = self._check_settings(saved_run(self.out, recipe)).get("command")
             self._clear()
             write_json(self.out / SETTINGS, {"recipe": recipe, "settings": settings.plain(), **self.origin})
 
+    def _check_place(self, resume: bool, overwrite: bool) -> None:
+        """Raise a CheckpointError if the folder holds what must not be lost: a run, or files of something else."""
+        there = [name for name in (*LEFT_BEHIND, *FOLDERS) if (self.out / name).exists()]
+        where = f"out={str(self.out)!r}"
+        try:
+            if there:
+                saved_run(self.out)
+        except ValueError:
+            raise CheckpointError(
+                f"{where}: holds {', '.join(there)}, but no {SETTINGS} of a run; allowed is a folder without these"
+            ) from None
+        if overwrite or not {CHECKPOINT, NETWORK, RESULT} & set(there):
+            return
+        if resume:
+            raise CheckpointError(f"{where}: holds a run without {CHECKPOINT}, which cannot go on")
+        which = "a finished" if RESULT in there else "an unfinished"
+        raise CheckpointError(
+            f"{where}: holds {which} run; --resume goes on with it, --overwrite begins anew in its place, another "
+            "folder leaves it alone"
+        )
+
     def _clear(self) -> None:
-        """Remove what a run leaves, and nothing else."""
+        """Remove what a run leaves."""
         for name in LEFT_BEHIND:
             (self.out / name).unlink(missing_ok=True)
-        for name in ("labels", "tensorboard"):
+        for name in FOLDERS:
             shutil.rmtree(self.out / name, ignore_errors=True)
 
     def _check_settings(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -190,10 +210,11 @@ class Run:
             it is clearly worse.
         """
         margins, errors = [], []
-        for rules in self.rules:
+        for k, rules in enumerate(self.rules):
+            seed = self.settings.seed + 1 + GAME_SEEDS * k  # the same shuffles would move all games the same way
             text = f"{step:11,} {self.curve.unit}:" + (f" {rules}:" if len(self.rules) > 1 else "")
             for opponent in (*self.settings.against, *([best] if best is not None else [])):
-                result = duel(agent, opponent, rules, self.settings.eval_deals, seed=self.settings.seed + 1)
+                result = duel(agent, opponent, rules, self.settings.eval_deals, seed=seed)
                 name = opponent if isinstance(opponent, str) else "best so far"
                 if opponent is best:
                     margins.append(result.margin)
@@ -240,6 +261,17 @@ class Run:
         self.close()
         print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
+
+
+def has_checkpoint(settings: RunSettings, resume: bool) -> bool:
+    """Say whether a run is taken up from a checkpoint."""
+    return resume and (settings.out / CHECKPOINT).exists()
+
+
+def check_start(start: str, out: Path) -> None:
+    """Raise a ValueError if the file that a training starts from lies where its results go."""
+    if start and Path(start).exists() and Path(start).resolve().is_relative_to(out.resolve()):
+        raise ValueError(f"start={start!r}: lies in out={str(out)!r}; allowed is another folder for one of them")
 
 
 class Diverged(ValueError):

@@ -67,7 +67,7 @@ class _Space(WorldSpace[NetworkPimcSettings]):
             totals,
             self.work.arrays,
             worlds,
-            self.near,
+            self.near and self.settings.others == "network",  # perfect play is no answer to a policy
             self.players,
             self.net,
             self.space,
