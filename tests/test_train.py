@@ -147,7 +147,7 @@ def test_a_training_that_begins_with_a_network(recipe: str, tmp_path: Path) -> N
     assert weights(run_of(recipe, tmp_path / "more", start=start, rules=rules, **late)[0]) != weights(first)
     curve = json.loads((tmp_path / "same" / "curve.json").read_text())["curves"]
     assert {point["margin"] for point in curve["best so far"]} == {0.0}  # from the first point on, against the start
-    assert len(curve["best so far"]) == len(curve["greedy"])
+    assert len(curve["best so far"]) == len(curve["greedy"]) - 1  # the start itself is the point at 0
     with pytest.raises(ValueError, match=r"hidden=\[8\]: allowed is \[8, 4\], what the network to start from has"):
         run_of(recipe, tmp_path / "other", start=start, hidden=(8,), **late)
     assert not (tmp_path / "other").exists()
@@ -665,6 +665,46 @@ def test_a_module_learns_its_labels() -> None:
 
 
 # agents in a training
+
+
+def test_a_responder_is_the_best_against_whom_it_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    margins = iter([0.3, 0.7, 0.5, 0.7, 0.6, 0.1])
+    names = []
+
+    def play(a: Any, b: Any, *more: Any, **options: Any) -> Any:
+        names.append(b if isinstance(b, str) else "best")
+        margin = next(margins) if b == "greedy" else -1.0
+        return replace(real, margin=margin, low=margin - 1, high=margin + 1)
+
+    real = duel("random", "random", "scopa", 2, seed=1)
+    monkeypatch.setattr("scopa_train.run.duel", play)
+    settings = {
+        **EXIT,
+        "late_hidden": (),
+        "late_decisions": 0,
+        "iterations": 5,
+        "evaluations": 5,
+        "against": ("greedy",),
+    }
+    found = exit.train(exit.ExitSettings(**{**settings, "opponent": "greedy", "out": tmp_path}))[0]
+    card = json.loads((tmp_path / "network.json").read_text())
+    points = json.loads((tmp_path / "curve.json").read_text())["curves"]["greedy"]
+    assert [point["margin"] for point in points] == [0.3, 0.7, 0.5, 0.7, 0.6]
+    assert card["best after"] == points[3]["labelled decisions"]  # as good as any before it
+    assert found.notes["labelled"] == str(card["labelled decisions"])
+
+
+def test_a_responder_that_begins_with_a_network(tmp_path: Path) -> None:
+    run_of("exit", tmp_path / "first")
+    start = str(tmp_path / "first" / "network.safetensors")
+    found = exploit("greedy", decisions=300, deals=8, start=start, out=tmp_path / "second")
+    curve = json.loads((tmp_path / "second" / "curve.json").read_text())["curves"]
+    assert curve["greedy"][0]["labelled decisions"] == 0
+    assert found.decisions >= 300
+    settings = json.loads((tmp_path / "second" / "settings.json").read_text())["settings"]
+    assert (settings["hidden"], settings["late_hidden"]) == ([8, 4], [6])
+    with pytest.raises(ValueError, match="start='scopa': allowed is none with method='ppo'"):
+        exploit("greedy", method="ppo", start="scopa", out=tmp_path / "third")
 
 
 def test_who_may_be_answered(tmp_path: Path) -> None:

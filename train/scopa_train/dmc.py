@@ -210,6 +210,8 @@ def train(settings: DMCSettings, resume: bool = False, overwrite: bool = False) 
     if run.state is not None:
         learner.load(run.state)
     with progress_bar("training", settings.steps, "decisions") as bar:
+        if run.state is None and learner.best is not None:
+            run.evaluate(NetworkAgent(learner.best), 0, bar)
         while learner.decisions < settings.steps:
             update(learner, run, bar)
     network = learner.network(learner.fit.weights())

@@ -320,10 +320,14 @@ def train(settings: ExitSettings, resume: bool = False, overwrite: bool = False)
     learner = Exit(settings)
     if settings.start and not has_checkpoint(settings, resume):
         learner.begin_with(network_to_start_from(settings.start))
-    run = Run(settings, "exit", settings.rules, "labelled decisions", resume, overwrite)
+    target = settings.opponent if settings.opponent in settings.against else ""
+    run = Run(settings, "exit", settings.rules, "labelled decisions", resume, overwrite, target)
     label_file(run.out, 0).parent.mkdir(exist_ok=True)
     if run.state is not None:
         learner.load(run.state, run.out)
+    elif learner.best is not None:
+        with progress_bar("the network to start from", 1, "evaluations") as bar:
+            run.evaluate(NetworkAgent(learner.best), 0, bar)
     while learner.iteration < settings.iterations:
         iterate(learner, run)
     network = learner.network()

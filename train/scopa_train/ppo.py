@@ -333,7 +333,9 @@ def train(settings: PPOSettings, resume: bool = False, overwrite: bool = False) 
     pool = Pool(settings)
     env = Counted(make_env(settings, pool), pool)
     model = make_model(settings, env)
-    run = Run(settings, "ppo", [settings.rules], "decisions", resume, overwrite)
+    alone = not settings.snapshots and len(settings.opponents) == 1 and settings.opponents[0] in settings.against
+    target = settings.opponents[0] if alone else ""
+    run = Run(settings, "ppo", [settings.rules], "decisions", resume, overwrite, target)
     with progress_bar("training", settings.steps, "decisions") as bar:
         learner = Learner(settings, run, pool, bar)
         if run.state is not None:

@@ -69,6 +69,8 @@ class Run:
         unit: what the horizontal axis of the curve counts.
         resume: go on from the last checkpoint in the folder, if there is one.
         overwrite: take the place of a run that is there.
+        target: one of ``settings.against`` that is to be beaten: then the best network is the one with the largest
+            margin against it, not the latest that its predecessors do not beat.
 
     Attributes:
         state: what the last checkpoint holds of the recipe; None in a new run.
@@ -88,8 +90,10 @@ class Run:
         unit: str,
         resume: bool = False,
         overwrite: bool = False,
+        target: str = "",
     ) -> None:
         self.settings = settings
+        self.target = target
         self.recipe = recipe
         self.rules = rules
         self.out = settings.out
@@ -207,9 +211,11 @@ class Run:
 
         Returns:
             The upper end of the 95 % interval of the margin against it, the mean of all games; 0 without one.  Below 0
-            it is clearly worse.
+            it is clearly worse.  With a target, by how much the margin against it has become larger than at any
+            earlier point.
         """
         margins, errors = [], []
+        before = self._margins()
         for k, rules in enumerate(self.rules):
             seed = self.settings.seed + 1 + GAME_SEEDS * k  # the same shuffles would move all games the same way
             text = f"{step:11,} {self.curve.unit}:" + (f" {rules}:" if len(self.rules) > 1 else "")
@@ -225,7 +231,15 @@ class Run:
                 text += f"  {name} {result.margin:+.2f} ({result.low:+.2f} .. {result.high:+.2f})"
             bar.say(text)
         self.curve.save(self.out)
+        if self.target:
+            return self._margins()[-1] - max(before, default=-math.inf)
         return (sum(margins) + math.hypot(*errors)) / len(margins) if margins else 0.0
+
+    def _margins(self) -> list[float]:
+        """Return the margins against the target so far, each the mean of all games."""
+        names = [f"{self.target} in {rules}" if len(self.rules) > 1 else self.target for rules in self.rules]
+        rows = zip(*(self.curve.points.get(name, ()) for name in names), strict=True)
+        return [sum(point["margin"] for point in row) / len(row) for row in rows]
 
     def finish(self, agent: Any, more: Mapping[str, Any], unseen: Sequence[str] = ()) -> list[Pairing]:
         """Play and print the closing table, on deals of its own, and write ``network.json`` and ``result.json``.
