@@ -240,6 +240,9 @@ def _by_name(spec: str, seed: int | None) -> AnyAgent:
             raise AgentError(f"agent {spec!r}: needs {error.name!r}, which is not installed{_extra(name)}") from None
         agent: AnyAgent = factory(settings, seed=seed)
         return agent
+    base, plus, search = spec.partition("+")
+    if plus and base in _registered():
+        raise AgentError(f"agent {spec!r}: +{search} needs a name before it: {base}:NAME+{search}")
     if settings and name.replace(".", "").isidentifier():
         return _from_module(spec, name, settings, seed)
     raise AgentError(f"agent {spec!r}: {_hint(name)}allowed are {', '.join(agent_names())}, and module:attribute")

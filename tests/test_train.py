@@ -476,7 +476,8 @@ def test_every_game_gets_the_same_share_of_labels(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(exit, "Labeller", Spy)
     with progress_bar("", 1, "") as bar:
-        for games in (("scopa",), ("scopa", "escoba", "german"), ("scopa",) * 17):
+        many = tuple(f"scopa:sweep_points={points}" for points in range(17))
+        for games in (("scopa",), ("scopa", "escoba", "german"), many):
             learner = exit.Exit(exit.ExitSettings(**{**EXIT, "rules": games, "late_hidden": (), "late_decisions": 0}))
             learner.label(bar)
     assert tasks == [16, 18, 17]
@@ -886,6 +887,12 @@ def test_settings_that_are_not_allowed(settings: dict[str, Any], message: str) -
         ({"rules": ("scopone",), "late_hidden": (8,), "late_decisions": 5}, "late_decisions=5: .* scopone, not of two"),
         ({"rules": ("scopa", "escoba"), "opponent": "learned"}, "opponent='learned': .* several games is learned:NAME"),
         ({"opponent": "pimc:5"}, "opponent='pimc:5': allowed are"),
+        (
+            {"rules": ("scopa", "scopa:target=21")},
+            "rules: scopa:target=21 is the same game as scopa; allowed",
+        ),
+        ({"unseen": ("scopa",)}, "rules: scopa is the same game as scopa"),
+        ({"out": ""}, "out='.': allowed is a folder of its own"),
     ],
 )
 def test_settings_that_expert_iteration_refuses(settings: dict[str, Any], message: str) -> None:

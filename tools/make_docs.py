@@ -95,10 +95,10 @@ def models_page() -> str:
     """Return the page of the shipped networks, generated from their cards."""
     parts = [
         "# Shipped networks",
-        "`learned:NAME` plays by one of these networks, `learned` by the one for the rules of the game; how they were "
-        "made and how to make others: [training.md](training.md). Margins are points a round on duplicate deals, with "
-        "95 % intervals, without search. Generated from the cards in `scopa_agents/models` by "
-        "`python tools/make_docs.py`.",
+        "`learned:NAME` plays by one of these networks, `learned` by the one for the rules of the game, or by "
+        "`generalist` where there is none; how they were made and how to make others: [training.md](training.md). "
+        "Margins are points a round on duplicate deals, with 95 % intervals, without search. Generated from the cards "
+        "in `scopa_agents/models` by `python tools/make_docs.py`.",
     ]
     for name, path in shipped_models().items():
         card = json.loads(path.with_suffix(".json").read_text("utf-8"))

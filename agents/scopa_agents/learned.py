@@ -52,7 +52,8 @@ def load_model(name: str) -> Policy | MoveNetwork:
     path = shipped_models().get(name)
     if path is None and not Path(name).exists():
         shipped = ", ".join(shipped_models()) or "none"
-        raise ModelError(f"model {name!r}: there is no such file; shipped are {shipped}")
+        search = f"; search with a network is {' or '.join(f'+{kind}' for kind in _SEARCH)}" if "+" in name else ""
+        raise ModelError(f"model {name!r}: there is no such file; shipped are {shipped}{search}")
     return _load(str(path or name), (path or Path(name)).stat().st_mtime_ns)
 
 

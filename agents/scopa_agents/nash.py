@@ -7,6 +7,7 @@ code holds in memory: CFR+ (Tammelin 2014, arXiv:1407.5042) and best responses t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -89,6 +90,10 @@ class SmallGame:
         self._numbers: tuple[dict[str, int], ...] = ({}, {})
         self._lines = ['EFG 2 R "" { "0" "1" }']
         root = ScopaGame({"rules": self.rules.text(), "dealer": 1, "deal": "auto"})
+        if (deals := number_of_deals(root)) > most_nodes:
+            raise TooLarge(
+                f"rules {self.rules}: the tree has more than {most_nodes:,} nodes, as there are {deals:,} deals"
+            )
         self._walk(root.new_initial_state())
         self.game = pyspiel.load_efg_game("\n".join(self._lines) + "\n")
         del self._lines
@@ -193,6 +198,15 @@ class SmallGame:
                     break
         average = solver.average_policy()
         return {state.key: list(average.action_probabilities(state.key).items()) for state in self.states}
+
+
+def number_of_deals(game: ScopaGame) -> int:
+    """Return in how many ways the first cards of a round can be dealt to whom."""
+    left, ways = len(game.rules.deck), 1
+    for places in game.deals[0]:
+        ways *= math.comb(left, len(places))
+        left -= len(places)
+    return ways
 
 
 def uniform_moves(state: InformationState) -> Mapping[int, float]:

@@ -27,10 +27,10 @@ from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 from open_spiel.python.bots.uniform_random import UniformRandomBot
 
 from scopa_env.actions import Move, next_action
-from scopa_env.agents import AgentError, AgentSpec, make_agent
+from scopa_env.agents import AgentError, AgentSpec, as_move, make_agent
 from scopa_env.game import View, view_to_act
 from scopa_env.interop.open_spiel import NAME, ScopaGame, ScopaState, state_of
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, check_seat
 
 MakeBot = Callable[[ScopaGame, int, int], Any]
 """What makes a bot of a game, a seat and a seed."""
@@ -48,7 +48,9 @@ class ScopaBot(pyspiel.Bot):
 
     def __init__(self, game: ScopaGame, player_id: int, agent: AgentSpec, seed: int | None = None) -> None:
         super().__init__()
-        self._player = player_id
+        if not isinstance(game, ScopaGame):
+            raise TypeError(f"game {game}: allowed is {NAME}")
+        self._player = check_seat("player_id", player_id, game.rules)
         self.agent = make_agent(agent, seed, game.rules)
         self._move: Move | None = None
 
@@ -68,7 +70,7 @@ class ScopaBot(pyspiel.Bot):
         """Return the next action; a move of several actions is decided on once."""
         view = state.view(self._player)
         if self._move is None or view.card is None or self._move not in view.legal_moves:
-            self._move = self.agent.act(view)
+            self._move = as_move(self.agent, self.agent.act(view))
         return next_action(self._move, view.card, view.chosen)
 
 

@@ -105,6 +105,8 @@ def _draw_lines(axes: Any, lines: Sequence[Line], colors: Mapping[str, str]) -> 
         color = colors[name]
         low, high = [p["low"] for p in points], [p["high"] for p in points]
         axes.fill_between(places, low, high, color=color, alpha=0.2, lw=0)
+        if len(points) == 1:  # an interval without width
+            axes.vlines(places, low, high, color=color, alpha=0.4, lw=2)
         axes.plot(places, [p["margin"] for p in points], "o-", ms=3.5, color=color, label=name)
     axes.axhline(0, color="0.4", lw=0.8)
     axes.grid(alpha=0.3)
@@ -125,11 +127,16 @@ def read_curve(folder: Path) -> dict[str, Any]:
         for point in points:
             _step(point)
             _minutes(point)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"run={str(folder)!r}: has no curve.json; allowed is the folder of a training run") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: not the curve of a training run ({error!r})") from None
     return dict(content)
+
+
+def game_of(title: str, opponent: str) -> str:
+    """Return what is played on a curve, by its run's title and its name."""
+    return opponent.partition(" in ")[2] or title.partition(" on ")[2].partition(", ")[0]
 
 
 def _minutes(point: Mapping[str, Any]) -> float:
@@ -202,8 +209,11 @@ def curves_command(
     if out.suffix != ".png":
         raise ValueError(f"out={str(out)!r}: allowed is a file that ends in .png")
     check_folder(out)
+    for k, folder in enumerate(runs):
+        if folder.resolve() in [other.resolve() for other in runs[:k]]:
+            raise ValueError(f"run={str(folder)!r}: given twice")
     curves = [read_curve(folder) for folder in runs]
-    several = any(" in " in opponent for curve in curves for opponent in curve["curves"])
+    several = len({game_of(curve["title"], opponent) for curve in curves for opponent in curve["curves"]}) > 1
     if mean:
         groups = groups_of(runs)
         curves = [mean_of([curves[k] for k in group]) for group in groups]
@@ -218,9 +228,7 @@ def curves_command(
             raise ValueError(f"against={against!r}: {str(folder)!r} was evaluated against {names}")
         name = curve["title"] + (f" ({folder})" if titles.count(curve["title"]) > 1 else "")
         for opponent, points in found.items():
-            game = opponent.partition(" in ")[2]
-            if several and not game:  # the panel of its game
-                game = curve["title"].partition(" on ")[2].partition(", ")[0]
+            game = game_of(curve["title"], opponent) if several else ""
             panels.setdefault(game, []).append((name, [where(p) for p in points], points))
     axis = "minutes of training" if over == "minutes" else "decisions to learn from (thousands)"
     draw_panels(out, panels, f"Against {against}", axis, "mean and range of runs" if mean else INTERVALS)

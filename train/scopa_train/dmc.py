@@ -240,6 +240,8 @@ def update(learner: DMC, run: Run, bar: Bar) -> None:
         if run.evaluate(NetworkAgent(network), learner.decisions, bar, best) >= 0:
             learner.best, learner.best_after = network, learner.decisions
         run.save(learner.state())
+        if learner.best is not None and learner.best_after == learner.decisions:
+            learner.best.save(run.out / NETWORK, half=True)
 
 
 def train_dmc(

@@ -32,7 +32,7 @@ from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
 from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
 from scopa_train.run import NETWORK, Run, check_start, has_checkpoint, is_due
-from scopa_train.settings import RunSettings, parse_all
+from scopa_train.settings import RunSettings, check_distinct, parse_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class ExitSettings(RunSettings):
 
     def __post_init__(self) -> None:
         self.check_run([*self.rules, *self.unseen])
-        parse_all(self.rules)
+        check_distinct([*self.rules, *self.unseen])
         counts = "iterations first_decisions decisions first_worlds worlds horizon window first_steps steps batch"
         self.at_least(1, *counts.split())
         self.at_least(0, "solve", "late_decisions", "late_steps")
@@ -369,6 +369,8 @@ def iterate(learner: Exit, run: Run) -> None:
             if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:
                 learner.best, learner.best_after = network, learner.labelled
     run.save(learner.state())
+    if learner.best is not None and learner.best_after == learner.labelled:
+        learner.best.save(run.out / NETWORK, half=True)
     for old in range(learner.iteration - max(len(one.window) for one in learner.learners().values())):
         label_file(run.out, old).unlink(missing_ok=True)
 

@@ -60,7 +60,7 @@ def network_to_start_from(name: str) -> MoveNetwork:
     Raises:
         ValueError: there is none of that name, or it is of another kind.
     """
-    network = load_model(name)
+    network = load_model(name.removeprefix("learned:"))
     if not isinstance(network, MoveNetwork):
         raise ValueError(f"start={name!r}: allowed is a network of exit or dmc; this is a policy")
     return network

@@ -97,6 +97,10 @@ class Run:
         self.recipe = recipe
         self.rules = rules
         self.out = settings.out
+        if resume and overwrite:
+            raise CheckpointError("resume, overwrite: allowed is one of them")
+        if self.out.exists() and not self.out.is_dir():
+            raise CheckpointError(f"out={str(self.out)!r}: is a file; allowed is a folder")
         self.out.mkdir(parents=True, exist_ok=True)
         self.curve = Curve(f"{recipe} on {rules[0] if len(rules) == 1 else f'{len(rules)} games'}", unit)
         self.state: Any = None
@@ -130,10 +134,14 @@ class Run:
             return
         if resume:
             raise CheckpointError(f"{where}: holds a run without {CHECKPOINT}, which cannot go on")
-        which = "a finished" if RESULT in there else "an unfinished"
+        if RESULT in there:
+            raise CheckpointError(
+                f"{where}: holds a finished run; --overwrite begins anew in its place, another folder leaves it alone "
+                "(there exit and dmc can --start from its network)"
+            )
         raise CheckpointError(
-            f"{where}: holds {which} run; --resume goes on with it, --overwrite begins anew in its place, another "
-            "folder leaves it alone"
+            f"{where}: holds an unfinished run; --resume goes on with it, --overwrite begins anew in its place, "
+            "another folder leaves it alone"
         )
 
     def _clear(self) -> None:
@@ -273,6 +281,8 @@ class Run:
         for k in range(0, len(results), len(self.settings.against)):
             pairing_table(results[k : k + len(self.settings.against)])
         self.close()
+        if "best after" in more:
+            print(f"the network is that after {more['best after']:,} {self.curve.unit}")
         print(f"saved in {self.out}: {NETWORK}, {CARD}, curve.png, result.json")
         return results
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from scopa_env import make_agent
-from scopa_env.rules import Rules
+from scopa_env.rules import Rules, same_rounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,8 @@ class RunSettings:
             ValueError: one is not allowed.
         """
         self._check_types()
+        if self.out == Path():
+            raise ValueError(f"out={str(self.out)!r}: allowed is a folder of its own")
         self.between(0, MOST_SEED, "seed")
         self.at_least(1, "threads", "evaluations")
         self.at_least(2, "eval_deals", "final_deals")
@@ -124,3 +126,12 @@ def parse_all(rules: Sequence[str]) -> list[Rules]:
     if not rules:
         raise ValueError("rules=(): name at least one")
     return [Rules.parse(text) for text in rules]
+
+
+def check_distinct(rules: Sequence[str]) -> None:
+    """Raise a ValueError if two of these games are the same but for the end of a match."""
+    games = parse_all(rules)
+    for k, one in enumerate(games):
+        for other in games[:k]:
+            if same_rounds(one, other):
+                raise ValueError(f"rules: {one} is the same game as {other}; allowed is each game once")

@@ -37,6 +37,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     Raises:
         ModelError: there is no such file, or it is none.
     """
+    if Path(path).is_dir():
+        raise ModelError(f"model {str(path)!r}: is a folder; allowed is a file, such as network.safetensors of a run")
     try:
         with safe_open(path, framework="numpy") as file:
             notes = dict(file.metadata() or {})
