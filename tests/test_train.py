@@ -418,10 +418,11 @@ def test_a_run_takes_the_place_of_another_only_when_told_to(tmp_path: Path) -> N
     (tmp_path / "labels").mkdir()
     (tmp_path / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    for finished, word in ((False, "an unfinished"), (True, "a finished")):
+    messages = ("holds an unfinished run; --resume goes on with it, --overwrite", "holds a finished run; --overwrite")
+    for finished, message in enumerate(messages):
         if finished:
             (tmp_path / "result.json").write_text("{}")
-        with pytest.raises(CheckpointError, match=f"holds {word} run; --resume goes on with it, --overwrite begins"):
+        with pytest.raises(CheckpointError, match=f"{message} begins anew"):
             Run(mine, "exit", ["scopa"], "decisions")
     with pytest.raises(ValueError, match="the run there is one of 'exit', not of 'dmc'"):
         Run(other, "dmc", ["scopa"], "decisions", resume=True)
