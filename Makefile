@@ -7,7 +7,7 @@ STAMP := $(VENV)/setup-done
 # Two workers on two cores; more than four would each compile and load the same engine again.
 WORKERS := -n logical --maxprocesses 4 --dist worksteal
 PYTEST := $(BIN)/python -m pytest $(WORKERS)
-TEST_TIME := about 11 minutes on 2 cores
+TEST_TIME := about 9 minutes on 2 cores
 
 .NOTPARALLEL:
 .PHONY: help setup train test test-nojit test-slow test-rllib lint check coverage bench bench-peers bench-start clean distclean
