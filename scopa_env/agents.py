@@ -251,10 +251,9 @@ def _by_name(spec: str, seed: int | None) -> AnyAgent:
 def _extra(name: str) -> str:
     """Return how what a registered agent needs is installed, if its package has an extra of that name."""
     package = _registered()[name].dist
-    extras = [] if package is None else package.metadata.get_all("Provides-Extra") or []
-    if package is None or name.replace("_", "-") not in {extra.replace("_", "-") for extra in extras}:
-        return ""
-    return f": pip install '{package.name}[{name}]'"
+    extras = (package.metadata.get_all("Provides-Extra") if package else None) or ()
+    known = package and name.replace("_", "-") in {extra.replace("_", "-") for extra in extras}
+    return f": pip install '{package.name}[{name}]'" if package and known else ""
 
 
 def _hint(name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scopa_env.engine import deal, hidden, play, scoring, state
+from scopa_env.engine import deal, hidden, past, play, scoring, state
 from scopa_env.engine.bits import NONE
 from scopa_env.engine.deal import clear_round, deal_round, next_dealer, start_match, start_round
 from scopa_env.engine.moves import first_action, next_move, random_move
@@ -124,6 +124,12 @@ def deal_hands(rules: Any, games: Any) -> None:
     """Deal new hands from the ``deck`` that each game holds."""
     for i in range(len(games)):
         deal.deal_hands(rules[0], games[i])
+
+
+@kernel
+def plays_left(rules: Any, games: Any) -> int:
+    """Return the number of plays up to the end of the round in games[0]."""
+    return past.plays_left(rules[0], games[0])
 
 
 @kernel

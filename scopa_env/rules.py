@@ -239,6 +239,11 @@ class Rules:
         return self.deals or (len(self.deck) - self.table_size) // (self.players * self.hand_size)
 
     @property
+    def never_dealt(self) -> int:
+        """Number of cards that are still in the stock when a round is over."""
+        return len(self.deck) - self.table_size - self.num_plays
+
+    @property
     def num_plays(self) -> int:
         """Number of plays of a round."""
         return self.num_deals * self.players * self.hand_size

@@ -29,10 +29,10 @@ from scopa_agents.search.inference import MODELS, Pool, likelihood, pick
 from scopa_agents.search.ismcts import CheatingMctsAgent, IsmctsAgent
 from scopa_agents.search.pimc import PimcAgent
 from scopa_agents.solve import Solver
-from scopa_env import AgentError, Game, Move, Rules, ScopaEnv, View, make_agent
+from scopa_env import AgentError, Game, Move, Rules, ScopaEnv, View, batch, make_agent
 from scopa_env.agents import agent_names
 from scopa_env.cards import parse_cards
-from scopa_env.engine.past import plays_left, take_back
+from scopa_env.engine.past import take_back
 from scopa_env.engine.state import GAME, copy_of
 from scopa_env.kernel import kernel
 
@@ -644,21 +644,15 @@ def test_no_model_no_pool() -> None:
 # how far it is
 
 
-@kernel
-def left(rules: Any, games: Any) -> int:
-    """Return the plays left in games[0]."""
-    return plays_left(rules[0], games[0])
-
-
 @pytest.mark.nojit
 @pytest.mark.parametrize("text", [*ALL_PRESETS, *VARIANTS])
 def test_plays_left(text: str) -> None:
     rng = random.Random(text)
     game = Game(text, seed=1)
     while not game.round_over:
-        assert left(game.rules.record, game.records) == game.rules.num_plays - len(game.plays)
+        assert batch.plays_left(game.rules.record, game.records) == game.rules.num_plays - len(game.plays)
         view = game.view(game.seat)
-        assert left(game.rules.record, view.records) == game.rules.num_plays - len(game.plays)
+        assert batch.plays_left(game.rules.record, view.records) == game.rules.num_plays - len(game.plays)
         game.push(rng.choice(game.legal_moves))
 
 

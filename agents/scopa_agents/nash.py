@@ -18,7 +18,7 @@ from scopa_agents.random_agent import RandomAgent
 from scopa_env.actions import next_action
 from scopa_env.agents import Agent, AgentSpec, make_agent
 from scopa_env.game import View
-from scopa_env.interop.open_spiel import ScopaGame, ScopaState
+from scopa_env.interop.open_spiel import ScopaGame, ScopaState, set_counts
 from scopa_env.rules import Rules
 
 MOST_NODES = 5_000_000
@@ -90,7 +90,7 @@ class SmallGame:
         self._numbers: tuple[dict[str, int], ...] = ({}, {})
         self._lines = ['EFG 2 R "" { "0" "1" }']
         root = ScopaGame({"rules": self.rules.text(), "dealer": 1, "deal": "auto"})
-        if (deals := number_of_deals(root)) > most_nodes:
+        if (deals := math.prod(set_counts(self.rules, root.deals[0]))) > most_nodes:
             raise TooLarge(
                 f"rules {self.rules}: the tree has more than {most_nodes:,} nodes, as there are {deals:,} deals"
             )
@@ -198,15 +198,6 @@ class SmallGame:
                     break
         average = solver.average_policy()
         return {state.key: list(average.action_probabilities(state.key).items()) for state in self.states}
-
-
-def number_of_deals(game: ScopaGame) -> int:
-    """Return in how many ways the first cards of a round can be dealt to whom."""
-    left, ways = len(game.rules.deck), 1
-    for places in game.deals[0]:
-        ways *= math.comb(left, len(places))
-        left -= len(places)
-    return ways
 
 
 def uniform_moves(state: InformationState) -> Mapping[int, float]:

@@ -171,8 +171,7 @@ def _what_followed(before: View, after: View, move: Move, cast: Cast) -> Iterato
     if after.round_over:
         yield from _leftovers_text(before, after, move, cast)
     elif after.stock_size < before.stock_size:
-        never_dealt = len(rules.deck) - rules.table_size - rules.num_plays
-        left = after.stock_size - never_dealt
+        left = after.stock_size - rules.never_dealt
         more = f"{left} left to deal" if left else "the last ones"
         yield f"New hands: {counted(rules.hand_size, 'card')} each, {more}."
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scopa_agents.search.alphabeta import LIMIT, VISITED, Work, list_of_moves, value_of_position
-from scopa_agents.search.rollouts import plays_left_in
 from scopa_agents.search.worlds import solve_moves
+from scopa_env import batch
 from scopa_env.actions import Move
 from scopa_env.game import Game
 from scopa_env.rules import Rules
@@ -125,7 +125,7 @@ class Solver:
         found = []
         replay = _start_of(game)
         for play in game.plays:
-            if plays_left_in(replay.rules, replay.records) <= plays_left:
+            if batch.plays_left(replay.rules.record, replay.records) <= plays_left:
                 solution = self.solve(replay)
                 lost = solution.value - solution.moves[play.move]
                 found.append(Loss(play.seat, play.move, lost, tuple(solution.best)))
@@ -145,9 +145,8 @@ class Solver:
 
     def _too_far(self, game: Game) -> Unsolvable:
         limit = int(self._work.counts[LIMIT])
-        return Unsolvable(
-            f"position with {plays_left_in(game.rules, game.records)} plays left: not solved within {limit:,} positions"
-        )
+        left = batch.plays_left(game.rules.record, game.records)
+        return Unsolvable(f"position with {left} plays left: not solved within {limit:,} positions")
 
 
 def solve(game: Game, positions: int = MOST_POSITIONS) -> Solution:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from scopa_agents.search.rollouts import plays_left_in
 from scopa_agents.solve import MOST_POSITIONS, Loss, Solver, Unsolvable, points_lost
+from scopa_env import batch
 from scopa_env.actions import Move
 from scopa_env.game import Game
 from scopa_env.record import SUFFIXES, GameRecord, RecordError, read_records
@@ -92,7 +92,7 @@ def _plays(solver: Solver, game: Game, limit: int) -> list[Loss | _Unknown]:
     found: list[Loss | _Unknown] = []
     replay = Game(game.rules, dealer=game.dealer, deck=game.deck)
     for play in game.plays:
-        if plays_left_in(replay.rules, replay.records) <= limit:
+        if batch.plays_left(replay.rules.record, replay.records) <= limit:
             try:
                 solution = solver.solve(replay)
             except Unsolvable:

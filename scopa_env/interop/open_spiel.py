@@ -94,7 +94,7 @@ class ScopaGame(pyspiel.Game):
         self.dealer = NOBODY if given["dealer"] == -1 else check_seat("dealer", given["dealer"], self.rules)
         self.settings = EpisodeSettings(self.rules, reward=check_choice("reward", given["reward"], ("points", "win")))
         self.deals = dealt_places(self.rules)
-        sets = max(_count_sets(self.rules, deal) for deal in self.deals)
+        sets = max(max(set_counts(self.rules, deal)) for deal in self.deals)
         deal = check_choice("deal", given["deal"], DEALS)
         if deal == "hands" and sets > MOST_OUTCOMES:
             raise ValueError(
@@ -163,13 +163,13 @@ def dealt_places(rules: Rules) -> tuple[Deal, Deal]:
     return first, later
 
 
-def _count_sets(rules: Rules, deal: Deal) -> int:
-    """Return the most outcomes of a chance node that deals sets."""
-    left, most = len(rules.deck), 1
+def set_counts(rules: Rules, deal: Deal) -> list[int]:
+    """Return in how many ways each set of a deal can be drawn, if it is the first one."""
+    left, counts = len(rules.deck), []
     for places in deal:
-        most = max(most, math.comb(left, len(places)))
+        counts.append(math.comb(left, len(places)))
         left -= len(places)
-    return most
+    return counts
 
 
 class ScopaState(pyspiel.State):
@@ -465,7 +465,7 @@ def state_of(game: ScopaGame, table: Game) -> ScopaState:
         raise ValueError(f"rules {table.rules}: allowed are those of the game, {game.rules}")
     if game.dealer not in (NOBODY, table.dealer):
         raise ValueError(f"dealer {table.dealer}: allowed is that of the game, {game.dealer}")
-    made = sum(map(len, table.piles)) + len(table.table) - table.rules.table_size
+    made = table.rules.num_plays - batch.plays_left(table.rules.record, table.records)
     if made != len(table.plays):
         raise ValueError(f"table {table}: {made} plays were made in the round, of which it knows {len(table.plays)}")
     state = game.new_initial_state()

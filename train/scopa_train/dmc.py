@@ -34,8 +34,8 @@ from scopa_env.engine.state import GAME, NOBODY, PLAYING, side_of
 from scopa_env.kernel import kernel
 from scopa_env.rules import Rules
 from scopa_train.labels import Labels
-from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
-from scopa_train.run import NETWORK, Run, check_start, has_checkpoint, is_due
+from scopa_train.move_net import PRECISIONS, Fit, Window, check_start, make_module, network_of, network_to_start_from
+from scopa_train.run import NETWORK, Run, has_checkpoint, is_due
 from scopa_train.settings import RunSettings
 
 
@@ -237,7 +237,7 @@ def update(learner: DMC, run: Run, bar: Bar) -> None:
     if is_due(before, learner.decisions, settings.steps, settings.evaluations):
         network = learner.network(learner.fit.weights())
         best = None if learner.best is None else NetworkAgent(learner.best)
-        if run.evaluate(NetworkAgent(network), learner.decisions, bar, best) >= 0:
+        if run.evaluate(NetworkAgent(network), learner.decisions, bar, best):
             learner.best, learner.best_after = network, learner.decisions
         run.save(learner.state())
         if learner.best is not None and learner.best_after == learner.decisions:

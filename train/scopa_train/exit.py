@@ -30,8 +30,8 @@ from scopa_agents.network.worlds import BY_NETWORK
 from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_env import Rules, make_agent
 from scopa_train.labels import Labeller, Labels, Opponent, Teacher
-from scopa_train.move_net import PRECISIONS, Fit, Window, make_module, network_of, network_to_start_from
-from scopa_train.run import NETWORK, Run, check_start, has_checkpoint, is_due
+from scopa_train.move_net import PRECISIONS, Fit, Window, check_start, make_module, network_of, network_to_start_from
+from scopa_train.run import NETWORK, Run, has_checkpoint, is_due
 from scopa_train.settings import RunSettings, check_distinct, parse_all
 
 
@@ -105,12 +105,10 @@ class ExitSettings(RunSettings):
         for rules in parse_all(self.rules):
             if self.late_decisions and rules.players != 2:
                 raise ValueError(f"late_decisions={self.late_decisions}: allowed is 0 in {rules}, not of two players")
-            dealt = rules.table_size + rules.num_plays
-            if self.late_hidden and (dealt < len(rules.deck) or rules.num_plays <= LATE):
+            if self.late_hidden and (rules.never_dealt or rules.num_plays <= LATE):
                 raise ValueError(
-                    f"late_hidden={self.late_hidden}: allowed is none in {rules}, of which {dealt} of "
-                    f"{len(rules.deck)} cards are dealt in {rules.num_plays} plays: nobody ever knows all cards, or "
-                    "everybody always"
+                    f"late_hidden={self.late_hidden}: allowed is none in {rules}, which has {rules.num_plays} plays "
+                    f"and {rules.never_dealt} cards that are never dealt: its last {LATE} are all, or hold secrets"
                 )
         check_start(self.start, self.out)
         if self.rollout not in ROLLOUTS:
@@ -366,7 +364,7 @@ def iterate(learner: Exit, run: Run) -> None:
         if is_due(learner.iteration - 1, learner.iteration, settings.iterations, settings.evaluations):
             network = learner.network()
             best = None if learner.best is None else NetworkAgent(learner.best)
-            if run.evaluate(NetworkAgent(network), learner.labelled, bar, best) >= 0:
+            if run.evaluate(NetworkAgent(network), learner.labelled, bar, best):
                 learner.best, learner.best_after = network, learner.labelled
     run.save(learner.state())
     if learner.best is not None and learner.best_after == learner.labelled:

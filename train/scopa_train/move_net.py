@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from scopa_train.checkpoint import CheckpointError
 from scopa_train.labels import Labels
 from scopa_train.run import check_finite
 
+LEARNED = "learned:"
+"""May stand before the name of a network to start from, as before that of an agent."""
 ACTIVE = 150
 """About how many features are on, for the size of the first weights."""
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -60,10 +63,17 @@ def network_to_start_from(name: str) -> MoveNetwork:
     Raises:
         ValueError: there is none of that name, or it is of another kind.
     """
-    network = load_model(name.removeprefix("learned:"))
+    network = load_model(name.removeprefix(LEARNED))
     if not isinstance(network, MoveNetwork):
         raise ValueError(f"start={name!r}: allowed is a network of exit or dmc; this is a policy")
     return network
+
+
+def check_start(start: str, out: Path) -> None:
+    """Raise a ValueError if the file that a training starts from lies where its results go."""
+    file = Path(start.removeprefix(LEARNED))
+    if start and file.exists() and file.resolve().is_relative_to(out.resolve()):
+        raise ValueError(f"start={start!r}: lies in out={str(out)!r}; allowed is another folder for one of them")
 
 
 def device_of_choice() -> torch.device:

@@ -286,7 +286,7 @@ class Learner(BaseCallback):
         policy = export(self.model, self.settings)
         check_finite((weight for layer in policy.layers for weight in layer), self.model.num_timesteps)
         best = None if self.best is None else PolicyAgent(self.best, "best")
-        if self.run.evaluate(PolicyAgent(policy, "ppo"), self.model.num_timesteps, self.bar, best) >= 0:
+        if self.run.evaluate(PolicyAgent(policy, "ppo"), self.model.num_timesteps, self.bar, best):
             self.best, self.best_after = policy, self.model.num_timesteps
         hardest = max(zip(self.pool.lost, self.pool.names, strict=True))
         self.bar.say(f"{len(self.pool.names)} in the pool; hardest {hardest[1]}, lost {100 * hardest[0]:.0f} %")

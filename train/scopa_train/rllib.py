@@ -376,7 +376,7 @@ def update(learner: Rllib, run: Run, bar: Bar) -> None:
         policy = learner.policy()
         check_finite((weight for layer in policy.layers for weight in layer), learner.steps)
         best = None if learner.best is None else PolicyAgent(learner.best, "best")
-        if run.evaluate(PolicyAgent(policy, "rllib"), learner.steps, bar, best) >= 0:
+        if run.evaluate(PolicyAgent(policy, "rllib"), learner.steps, bar, best):
             learner.best, learner.best_after = policy, learner.steps
         run.save(learner.state())
 

@@ -208,7 +208,7 @@ class Run:
             self._logger.add_scalar(name, value, step)
         self._logger.flush()
 
-    def evaluate(self, agent: Any, step: int, bar: Bar, best: Any = None) -> float:
+    def evaluate(self, agent: Any, step: int, bar: Bar, best: Any = None) -> bool:
         """Add a point to the learning curve, on the same deals each time; print and log it.
 
         Args:
@@ -218,9 +218,8 @@ class Run:
             best: the best agent so far, if there is one.
 
         Returns:
-            The upper end of the 95 % interval of the margin against it, the mean of all games; 0 without one.  Below 0
-            it is clearly worse.  With a target, by how much the margin against it has become larger than at any
-            earlier point.
+            Whether the agent is to be kept: it is not clearly worse than the best one, by the 95 % interval of the
+            mean margin of all games.  With a target: the margin against it has never been larger.
         """
         margins, errors = [], []
         before = self._margins()
@@ -240,8 +239,8 @@ class Run:
             bar.say(text)
         self.curve.save(self.out)
         if self.target:
-            return self._margins()[-1] - max(before, default=-math.inf)
-        return (sum(margins) + math.hypot(*errors)) / len(margins) if margins else 0.0
+            return self._margins()[-1] >= max(before, default=-math.inf)
+        return sum(margins) + math.hypot(*errors) >= 0
 
     def _margins(self) -> list[float]:
         """Return the margins against the target so far, each the mean of all games."""
@@ -290,12 +289,6 @@ class Run:
 def has_checkpoint(settings: RunSettings, resume: bool) -> bool:
     """Say whether a run is taken up from a checkpoint."""
     return resume and (settings.out / CHECKPOINT).exists()
-
-
-def check_start(start: str, out: Path) -> None:
-    """Raise a ValueError if the file that a training starts from lies where its results go."""
-    if start and Path(start).exists() and Path(start).resolve().is_relative_to(out.resolve()):
-        raise ValueError(f"start={start!r}: lies in out={str(out)!r}; allowed is another folder for one of them")
 
 
 class Diverged(ValueError):

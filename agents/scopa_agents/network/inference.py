@@ -62,18 +62,7 @@ def chance_by_network(rules: Any, games: Any, noise: float, net: Any, space: Any
 def likelihood_by_network(
     rules: Any, worlds: Any, at: int, past: Any, observer: int, noise: float, net: Any, space: Any
 ) -> float:
-    """Return how likely the plays of the other seats since the last deal are, if they held what worlds[at] says.
-
-    Args:
-        rules: RULES[1].
-        worlds: GAME[N], with every card.
-        at: the world.
-        past: GAME[1], working space: the plays are taken back in it.
-        observer: the seat whose own plays say nothing.
-        noise: probability that a seat errs.
-        net: `MoveNetwork.arrays`.
-        space: `new_space`.
-    """
+    """Return what `likelihood` does, by a network (the last two arguments as for `chance_by_network`)."""
     past[0] = worlds[at]
     result = 1.0
     left = go_back(rules[0], past[0], observer, plays_since_deal(rules[0], worlds[at]))
@@ -87,7 +76,7 @@ def likelihood_by_network(
 def draw_pool_by_network(
     rules: Any, root: Any, pool: Any, past: Any, weights: Any, noise: float, net: Any, space: Any
 ) -> None:
-    """Draw worlds with the logarithms of their weights (arguments as for `draw_pool`, the last two as above)."""
+    """Draw worlds as `draw_pool` does, by a network (the last two arguments as for `chance_by_network`)."""
     observer = int(root[0]["seat"])
     for k in range(len(pool)):
         draw_afresh(rules[0], root[0], pool, k)

@@ -22,9 +22,10 @@ from scopa_agents.search.alphabeta import Work, list_of_moves
 from scopa_agents.search.base import Searched, ViewSearchAgent
 from scopa_agents.search.budget import Budget, run_for
 from scopa_agents.search.inference import MODELS, NO_MODEL, Pool
-from scopa_agents.search.rollouts import ROLLOUTS, plays_left_in
+from scopa_agents.search.rollouts import ROLLOUTS
 from scopa_agents.search.settings import Settings, number, parse_settings, word
 from scopa_agents.search.worlds import judge_worlds
+from scopa_env import batch
 from scopa_env.actions import Move
 from scopa_env.engine.state import Records, copy_of
 from scopa_env.rules import Rules
@@ -91,7 +92,7 @@ class WorldSpace(ABC, Generic[S]):
         self.rules = rules
         self.root = copy_of(root)
         self.root["rng"] = seed
-        self.near = rules.sides == 2 and plays_left_in(rules, root) <= self.settings.solve
+        self.near = rules.sides == 2 and batch.plays_left(rules.record, root) <= self.settings.solve
         if self.near:
             self.work.clear()
         self.worlds, self.weights = self.pool.draw(rules, self.root, seed, self.settings.budget)

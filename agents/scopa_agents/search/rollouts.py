@@ -9,13 +9,11 @@ import numpy as np
 from scopa_agents.expert import expert_move
 from scopa_agents.greedy import greedy_move
 from scopa_env.engine.moves import random_move
-from scopa_env.engine.past import plays_left
 from scopa_env.engine.play import finish_play
 from scopa_env.engine.rng import random_bits
-from scopa_env.engine.state import PLAYING, Records
+from scopa_env.engine.state import PLAYING
 from scopa_env.kernel import kernel
 from scopa_env.policy import Policy, call_policy
-from scopa_env.rules import Rules
 
 _UNIT = np.float64(2.0**-53)
 _S11 = np.uint64(11)
@@ -90,14 +88,3 @@ def margin(rules: Any, game: Any, side: int) -> float:
         total += int(game["points"][other])
     own = int(game["points"][side])
     return own - (total - own) / (sides - 1)
-
-
-@kernel
-def _plays_left_of(rules: Any, games: Any) -> int:
-    """Return the plays left in games[0]."""
-    return plays_left(rules[0], games[0])
-
-
-def plays_left_in(rules: Rules, games: Records) -> int:
-    """Return the number of plays up to the end of the round in GAME[1]."""
-    return int(_plays_left_of(rules.record, games))
