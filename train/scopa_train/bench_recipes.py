@@ -4,8 +4,8 @@ One update of the preset, wall time, on as many threads as the preset says.  Thr
 
 env: playing by the rules.  Where games run inside the compiled loops of the recipe it cannot be timed from outside: it
 is the number of plays, those tried for their features included, times what the engine alone takes for one, measured in
-the same run.  Of `ppo` and `rllib` it is what the environments take, without the opponents in them; `rllib` plays and
-learns in one process here.
+the same run.  Of `ppo` and `rllib` it is what the environments take, without the opponents and the features in them;
+`rllib` plays and learns in one process here.
 inference: the rest of the time in which games are played: features, networks, opponents, drawing of worlds.
 learning: gradient steps.
 """
@@ -166,16 +166,21 @@ def measure_rllib(settings: Any, bar: Bar) -> Share:
     try:
         learner = rllib.Rllib(settings)
         learner.train()
-        kind, env, before = rllib.RankEnv, Stopwatch(), learner.steps
+        kind, env, features, before = rllib.RankEnv, Stopwatch(), Stopwatch(), learner.steps
         begin = time.perf_counter()
-        with patch.object(kind, "step", env.around(kind.step)), patch.object(kind, "reset", env.around(kind.reset)):
+        with (
+            patch.object(kind, "step", env.around(kind.step)),
+            patch.object(kind, "reset", env.around(kind.reset)),
+            patch.object(rllib, "observed_features", features.around(rllib.observed_features)),
+        ):
             values = learner.train()
         seconds = time.perf_counter() - begin
+        rules = env.seconds - features.seconds
         learner.algorithm.stop()
     finally:
         ray.shutdown()
     learning = values["seconds/learn"]
-    return Share("rllib", learner.steps - before, env.seconds, seconds - env.seconds - learning, learning)
+    return Share("rllib", learner.steps - before, rules, seconds - rules - learning, learning)
 
 
 MEASURES: dict[str, Callable[[Any, Bar], Share]] = {
