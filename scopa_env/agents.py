@@ -25,6 +25,7 @@ import numpy as np
 
 from scopa_env.actions import IllegalAction, Move
 from scopa_env.engine.state import Records
+from scopa_env.extras import how_to_install
 from scopa_env.game import Game, View
 from scopa_env.rules import Rules
 
@@ -253,7 +254,10 @@ def _extra(name: str) -> str:
     package = _registered()[name].dist
     extras = (package.metadata.get_all("Provides-Extra") if package else None) or ()
     known = package and name.replace("_", "-") in {extra.replace("_", "-") for extra in extras}
-    return f": pip install '{package.name}[{name}]'" if package and known else ""
+    if not package or not known:
+        return ""
+    ours = package.name == "scopa-env"
+    return f": {how_to_install(name)}" if ours else f": pip install '{package.name}[{name}]'"
 
 
 def _hint(name: str) -> str:

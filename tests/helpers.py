@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from scopa_env import PRESETS, Game, Rules
 from scopa_env.cards import cards_text, parse_cards
@@ -11,6 +13,7 @@ from scopa_env.engine.state import GAME
 from scopa_env.notation import Records
 from scopa_env.rules import FIELD_NAMES
 
+ROOT = Path(__file__).resolve().parent.parent
 ALL_PRESETS = tuple(PRESETS)
 VARIANTS = (
     "bga_scopa:players=3",
@@ -98,3 +101,17 @@ def first_turn(rules: str, hands: str, table: str) -> Game:
     sides = Rules.parse(rules).sides
     nothing = ("/".join("-" * sides), "/".join("0" * sides))
     return Game.from_text(f"{rules} {hands} {table} {stock} {nothing[0]} {nothing[1]} 0 - {players - 1}")
+
+
+def run_example(page: str) -> dict[str, Any]:
+    """Run the complete example of a page, at most 40 lines, and return what it defined.
+
+    Args:
+        page: name in docs/frameworks, without .md; the example is its first block of python.
+    """
+    text = (ROOT / "docs" / "frameworks" / f"{page}.md").read_text("utf-8")
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    assert len(code.strip().splitlines()) <= 40
+    defined: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(code, f"{page}.md", "exec"), defined)
+    return defined

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from helpers import ALL_PRESETS, play_randomly
+from scopa_agents.learned import shipped_models
 from scopa_env import Game
+from scopa_env.agents import agent_names
 from scopa_env.presets import PRESETS, source_of
 from scopa_env.record import GameRecord, write_records
 from scopa_env.rules import FIELD_NAMES
@@ -44,6 +46,14 @@ def test_rules_shows_each_field_with_its_source() -> None:
         assert source_of("escoba_site", field) in lines[field]
     changed = scopa("rules", "scopa:players=3")
     assert "changed here" in changed.stdout
+
+
+def test_agents_lists_agents_and_for_each_preset_the_network_that_learned_is() -> None:
+    done = scopa("agents")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in (*agent_names(), *ALL_PRESETS))
+    assert all(f"learned:{name}" in done.stdout for name in shipped_models())
+    assert "of another package" not in done.stdout
 
 
 def test_every_field_of_every_preset_has_a_source() -> None:

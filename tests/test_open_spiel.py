@@ -21,6 +21,7 @@ from open_spiel.python.observation import make_observation  # noqa: E402
 import scopa_agents.open_spiel  # noqa: E402
 import scopa_env  # noqa: E402
 from exact import best_response_value, value_against_random  # noqa: E402
+from helpers import ROOT  # noqa: E402
 from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.nash import SmallGame, TooLarge  # noqa: E402
 from scopa_agents.open_spiel import OpenSpielAgent, ScopaBot, ismcts_bot  # noqa: E402
@@ -484,7 +485,7 @@ def test_search_and_regret_minimisation_of_openspiel() -> None:
 
 
 def test_the_examples_of_the_page() -> None:
-    page = Path(__file__).parent.parent / "docs" / "open_spiel.md"
+    page = ROOT / "docs" / "frameworks" / "open_spiel.md"
     found = doctest.testfile(str(page), module_relative=False)
     assert found.attempted > 10
     assert found.failed == 0

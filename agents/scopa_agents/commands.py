@@ -1,4 +1,4 @@
-"""`scopa arena`."""
+"""`scopa arena` and `scopa agents`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 from rich.console import Console
+from rich.table import Table
 
 from scopa_agents.arena import ArenaSettings, Tournament, read_tournament, tournament
 from scopa_agents.arena.results import HALF_WIDTH
 from scopa_agents.arena_table import progress_bar, reports
+from scopa_agents.learned import model_for, shipped_models
 from scopa_agents.plots import check_plots, draw_tournament
+from scopa_env.agents import agent_names
 from scopa_env.files import check_folder, whole_file
+from scopa_env.presets import PRESETS
+from scopa_env.rules import Rules
 
 DEFAULTS = ArenaSettings()
 
@@ -103,3 +108,37 @@ def _write(path: Path | None, text: str) -> None:
         return
     with whole_file(path) as unfinished:
         unfinished.write_text(text, "utf-8")
+
+
+AGENTS = {
+    "random": "every legal move equally likely",
+    "greedy": "the best card of this moment by fixed weights",
+    "expert": "one-ply play by counting cards, in points",
+    "pimc": "W worlds that agree with what is known, judged with open cards: pimc:100, pimc:20ms",
+    "ismcts": "N iterations of information-set tree search: ismcts:1000, ismcts:20ms",
+    "mcts_cheating": "sees every card, an upper reference, in the arena only: mcts_cheating:1000",
+    "learned": "a trained network: learned:NAME, learned:FILE; in search learned:NAME+pimc:100, +ismcts:1000",
+    "open_spiel": "a bot of OpenSpiel: open_spiel:ismcts:100, open_spiel:random",
+}
+"""What the agents of this package do."""
+
+
+def agents_command() -> None:
+    """List the agents that are installed and the shipped networks, with the presets for which `learned` takes each."""
+    console = Console()
+    agents = Table("agent", "", box=None)
+    for name in agent_names():
+        agents.add_row(name, AGENTS.get(name, "of another package"))
+    agents.add_row("module:attribute", "your own: an agent, its class, or a function from a View to a Move")
+    console.print(agents)
+    taken: dict[str, list[str]] = {name: [] for name in shipped_models()}
+    for preset in PRESETS:
+        taken[model_for(Rules.preset(preset))].append(preset)
+    networks = Table("network", "points a round over greedy", "what 'learned' is in", box=None)
+    for name, path in shipped_models().items():
+        card = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        rows = [row for row in card["arena"] if row["against"] == "greedy" and row["rules"] in card["rules"]]
+        margins = [f"{row['rules']} {row['margin']:+.2f} ± {row['interval'][1] - row['margin']:.2f}" for row in rows]
+        networks.add_row(f"learned:{name}", "\n".join(margins), "\n".join(taken[name]))
+    console.print()
+    console.print(networks)

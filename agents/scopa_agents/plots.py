@@ -16,6 +16,7 @@ import numpy as np
 
 from scopa_agents.arena import Tournament
 from scopa_agents.arena.results import Pairing, note_of_few, what_is_played
+from scopa_env.extras import how_to_install
 from scopa_env.files import whole_file
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -61,7 +62,7 @@ def check_plots() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise PlotError(
-            "matplotlib is not installed; pictures need the extra 'plot': pip install 'scopa-env[plot]'"
+            f"matplotlib is not installed; pictures need the extra 'plot': {how_to_install('plot')}"
         ) from None
 
 

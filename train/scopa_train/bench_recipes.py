@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scopa_agents.arena_table import Bar, progress_bar
+from scopa_agents.network.ranks import observed_features
 from scopa_env.files import check_folder
 from scopa_env.rules import Rules
 from scopa_train.bench import engine_alone, rate
@@ -171,7 +172,7 @@ def measure_rllib(settings: Any, bar: Bar) -> Share:
         with (
             patch.object(kind, "step", env.around(kind.step)),
             patch.object(kind, "reset", env.around(kind.reset)),
-            patch.object(rllib, "observed_features", features.around(rllib.observed_features)),
+            patch.object(rllib, "observed_features", features.around(observed_features)),
         ):
             values = learner.train()
         seconds = time.perf_counter() - begin

@@ -11,6 +11,7 @@ from typing import Annotated
 import cyclopts
 
 import scopa_env
+from scopa_env.extras import how_to_install
 from scopa_train.presets import fill_in
 
 app = cyclopts.App(
@@ -36,6 +37,7 @@ app.command("scopa_env.commands:check_cases_command", name="check-cases", help="
 app.command("scopa_env.commands:check_records_command", name="check-records", help="Replay a file of game records.")
 app.command("scopa_env.commands:show_command", name="show", help="Show a position and its legal moves.")
 app.command("scopa_agents.commands:arena_command", name="arena", help="Let agents play each other on duplicate deals.")
+app.command("scopa_agents.commands:agents_command", name="agents", help="List the agents and shipped networks.")
 app.command("scopa_agents.play:play_command", name="play", help="Play in the terminal against an agent.")
 app.command(
     "scopa_agents.solve_command:solve_command", name="solve", help="Solve a position, or review records, open cards."
@@ -78,6 +80,8 @@ def bench_speed(
 
 EXTRAS = {"train rllib": "rllib", "nash": "open_spiel"}
 """Extras that commands need, where it is not `train`."""
+RESUMED = ("train", "exploit")
+"""Commands whose runs can be resumed."""
 
 
 def main() -> None:
@@ -96,16 +100,14 @@ def main() -> None:
         missing = getattr(cause, "name", None) or str(cause)
         extra = EXTRAS.get(" ".join(sys.argv[1:3]), EXTRAS.get(" ".join(sys.argv[1:2]), "train"))
         where = " (in an environment of its own: docs/training.md)" if extra == "rllib" else ""
-        fail(
-            f"{missing} is not installed; this command needs the extra {extra!r}{where}: pip install"
-            f" 'scopa-env[{extra}]', in a checkout pip install '.[{extra}]'"
-        )
+        fail(f"{missing} is not installed; this command needs the extra {extra!r}{where}: {how_to_install(extra)}")
     except (ValueError, OSError) as error:
         if os.environ.get("SCOPA_DEBUG"):
             raise
         fail(str(error) or type(error).__name__)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        go_on = "; the same command with --resume goes on from the last checkpoint"
+        print(f"interrupted{go_on if sys.argv[1] in RESUMED else ''}", file=sys.stderr)
         sys.exit(130)
     sys.exit(result if isinstance(result, int) else 0)
 

@@ -160,8 +160,10 @@ class Run:
         mine = json.loads(json.dumps(self.settings.plain()))
         for name, value in content["settings"].items():
             if mine.get(name) != value:
+                command = content.get("command") or content.get("origin", {}).get("command")
+                by = f", by: {command}" if command else ""
                 raise CheckpointError(
-                    f"{name}={mine.get(name)!r}: the run in {str(self.out)!r} was begun with {value!r}"
+                    f"{name}={mine.get(name)!r}: the run in {str(self.out)!r} was begun with {value!r}{by}"
                 )
         return content
 

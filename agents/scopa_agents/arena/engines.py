@@ -12,6 +12,7 @@ from typing import Any
 
 from scopa_agents.arena.unit import GameResult, Job, Unit, UnitPlayer
 from scopa_agents.arena.workers import Supervisor
+from scopa_env.extras import how_to_install
 
 Results = Iterator[tuple[Unit, list[GameResult]]]
 
@@ -94,7 +95,7 @@ def play_on_ray(
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
-        raise EngineError("ray is not installed; engine 'ray' needs the extra: pip install 'scopa-env[ray]'") from None
+        raise EngineError(f"ray is not installed; engine 'ray' needs the extra: {how_to_install('ray')}") from None
     mine = not ray.is_initialized()
     if mine:
         try:
