@@ -6,6 +6,7 @@ that are played.  With ``+pimc:W`` or ``+ismcts:N`` behind it, search uses the n
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from importlib import resources
@@ -29,6 +30,8 @@ GENERALIST = "generalist"
 """The shipped network for rules that have none of their own."""
 _KINDS: dict[str, Any] = {POLICY: Policy, MOVES: MoveNetwork}
 _SEARCH = {"pimc": NetworkPimcAgent, "ismcts": NetworkIsmctsAgent}
+SAMPLE = "sample"
+"""Behind a policy: its moves are drawn."""
 _FOLDER = resources.files("scopa_agents") / "models"
 
 
@@ -125,14 +128,15 @@ def learned_agent(settings: str = "", *, seed: int | None = None) -> Any:
 
     Args:
         settings: ``scopa``, ``PATH``, ``scopa+pimc:100``, ``PATH+ismcts:20ms``; empty: the shipped network for
-            the rules of the game.
-        seed: seed of a search; a network alone is deterministic.
+            the rules of the game.  ``PATH+sample`` draws the moves of a policy, ``PATH+sample:0.5`` with that
+            temperature.
+        seed: seed of a search or of draws; else a network is deterministic.
 
     Raises:
         ModelError: there is no such network, or it cannot be used so.
         AgentError: settings of the search that are not allowed.
     """
-    found = re.fullmatch(rf"(.*?)(?:\+({'|'.join(_SEARCH)})(?::(.*))?)?", settings, re.DOTALL)
+    found = re.fullmatch(rf"(.*?)(?:\+({'|'.join((*_SEARCH, SAMPLE))})(?::(.*))?)?", settings, re.DOTALL)
     assert found is not None
     name, search, of_search = found[1], found[2], found[3]
     if not settings:
@@ -145,9 +149,29 @@ def learned_agent(settings: str = "", *, seed: int | None = None) -> Any:
     model = load_model(name)
     title = f"learned:{name}"
     if isinstance(model, Policy):
-        if search:
+        if search in _SEARCH:
             raise ModelError(f"agent 'learned:{settings}': search needs a network that values moves, this is a policy")
+        if search == SAMPLE:
+            title = f"{title}+{SAMPLE}" + (f":{of_search}" if of_search else "")
+            return PolicyAgent(model, title, temperature=_temperature(settings, of_search or "1"), seed=seed)
         return PolicyAgent(model, title)
+    if search == SAMPLE:
+        raise ModelError(f"agent 'learned:{settings}': +{SAMPLE} needs a policy, this network values moves")
     if search:
         return _SEARCH[search](model, title, of_search or "", seed=seed)
     return NetworkAgent(model, title)
+
+
+def _temperature(settings: str, text: str) -> float:
+    """Return the temperature of draws.
+
+    Raises:
+        ModelError: it is no number above 0.
+    """
+    try:
+        temperature = float(text)
+    except ValueError:
+        temperature = math.nan
+    if not 0 < temperature < math.inf:
+        raise ModelError(f"agent 'learned:{settings}': temperature {text!r}: allowed are numbers above 0")
+    return temperature

@@ -11,10 +11,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import pyspiel
 
-from scopa_agents.random_agent import RandomAgent
 from scopa_env.actions import next_action
 from scopa_env.agents import Agent, AgentSpec, make_agent
 from scopa_env.game import View
@@ -31,6 +31,15 @@ Policy = dict[str, list[tuple[int, float]]]
 
 class TooLarge(ValueError):
     """A game whose tree has too many nodes."""
+
+
+@runtime_checkable
+class MixingAgent(Agent, Protocol):
+    """An agent that says how likely it is to play what."""
+
+    def action_probabilities(self, view: View) -> Mapping[int, float]:
+        """Return the probabilities of the next action of the observer of `view`, those that are 0 left out."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -149,8 +158,9 @@ class SmallGame:
     def policy_of(self, spec: AgentSpec, seed: int = 0, samples: int = 1) -> Policy:
         """Return the policy of an agent: how often it answers what in each information state.
 
-        `random` plays each legal move with the same probability, exactly.  Of an agent that draws random numbers the
-        frequencies are estimates: its own exploitability is at most about what is found, and less the more it mixes.
+        An agent with a method ``action_probabilities(view)``, such as `random` and the policies of ``learned``, says it
+        exactly.  Of others that draw random numbers the frequencies are estimates: their own exploitability is at most
+        about what is found, and less the more they mix.
 
         Args:
             spec: the agent.
@@ -158,8 +168,8 @@ class SmallGame:
             samples: answers in each information state, every one from a seed of its own.
         """
         agent = make_agent(spec, seed, self.rules)
-        if isinstance(agent, RandomAgent):
-            return self.policy(uniform_moves)
+        if isinstance(agent, MixingAgent):
+            return self.policy(lambda state: agent.action_probabilities(state.view))
 
         def frequencies(state: InformationState) -> Mapping[int, float]:
             answers = Counter(_answer(agent, state.view, seed * samples + k) for k in range(samples))
@@ -198,13 +208,6 @@ class SmallGame:
                     break
         average = solver.average_policy()
         return {state.key: list(average.action_probabilities(state.key).items()) for state in self.states}
-
-
-def uniform_moves(state: InformationState) -> Mapping[int, float]:
-    """Return the probabilities of actions when every legal move is equally likely."""
-    moves = state.view.legal_moves
-    counts = Counter(next_action(move, state.view.card, state.view.chosen) for move in moves)
-    return {action: count / len(moves) for action, count in counts.items()}
 
 
 def _answer(agent: Agent, view: View, seed: int) -> int:

@@ -81,10 +81,12 @@ def draw_panels(path: Path, panels: Mapping[str, Sequence[Line]], title: str, ax
             _draw_lines(axes, lines, colors)
             axes.set_title(name, fontsize=10)
         figure.suptitle(title)
+        known = {line.get_label(): line for axes in every for line in axes.lines[:-1]}
+        if known:
+            columns_of_legend = min(len(known), LEGEND_COLUMNS)
+            figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=columns_of_legend, title=what)
         if len(panels) < 2:
             every[0].set(xlabel=axis, ylabel=POINTS)
-            if every[0].lines[1:]:
-                every[0].legend(loc="best", title=what)
             return
         for k, axes in enumerate(every):
             if k + columns >= len(panels):  # nothing below it
@@ -92,11 +94,10 @@ def draw_panels(path: Path, panels: Mapping[str, Sequence[Line]], title: str, ax
             if k >= len(panels):
                 axes.remove()
         figure.supylabel(POINTS, fontsize=10)
-        known = {line.get_label(): line for axes in every for line in axes.lines[:-1]}
-        figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3, title=what)
 
 
 POINTS = "points a round over the opponent"
+LEGEND_COLUMNS = 3
 
 
 def _draw_lines(axes: Any, lines: Sequence[Line], colors: Mapping[str, str]) -> None:

@@ -23,7 +23,8 @@ from scopa_agents.network.files import (
 from scopa_agents.network.ranks import FEATURES, feature_size, observed_features
 from scopa_env import batch, observation
 from scopa_env.actions import NUM_ACTIONS
-from scopa_env.engine.state import Records
+from scopa_env.engine.state import Records, copy_of
+from scopa_env.game import View, view_to_act
 from scopa_env.rules import Rules
 
 FORMAT = "scopa-env policy 1"
@@ -52,6 +53,22 @@ class Policy:
         weight, bias = self.layers[-1]
         return np.asarray(hidden @ weight.T + bias)
 
+    def probabilities(
+        self, observations: np.ndarray[Any, Any], masks: np.ndarray[Any, Any], temperature: float = 1.0
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the probabilities of actions, float64[N, 81], 0 for those that are illegal.
+
+        Args:
+            observations: [N, D].
+            masks: [N, 81], 1 for legal actions, of which each row has one at least.
+            temperature: of the softmax; 0: the action with the largest logit alone.
+        """
+        logits = np.where(masks == 1, self.logits(observations).astype(np.float64), -np.inf)
+        if temperature == 0:
+            return np.asarray(np.eye(NUM_ACTIONS)[np.argmax(logits, axis=1)])
+        shares = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a safetensors file, whole or not at all."""
         write_model(path, {"": self.layers}, {**self.notes, **_REQUIRED, "rules": self.rules.text()})
@@ -74,11 +91,24 @@ class Policy:
 
 
 class PolicyAgent(ArrayAgent):
-    """Plays the legal action with the largest logit of a policy."""
+    """Plays by a policy: the legal action with the largest logit, or one drawn by its probabilities.
 
-    def __init__(self, policy: Policy, name: str = "policy") -> None:
+    Args:
+        policy: the policy.
+        name: name of the agent.
+        temperature: of the softmax by which actions are drawn, 1 as in training; 0: the most probable one is played.
+        seed: seed of the draws.
+    """
+
+    def __init__(
+        self, policy: Policy, name: str = "policy", *, temperature: float = 0.0, seed: int | None = None
+    ) -> None:
+        if not 0 <= temperature < float("inf"):
+            raise ModelError(f"agent {name!r}: temperature={temperature}: allowed are numbers from 0")
         self.policy = policy
         self.name = name
+        self.temperature = temperature
+        self.seed(seed)
 
     def check_rules(self, rules: Rules) -> None:
         """Warn if the policy was trained on other rules.
@@ -93,20 +123,35 @@ class PolicyAgent(ArrayAgent):
             warnings.warn(f"agent {self.name!r} was trained on {trained} and plays {rules}", stacklevel=2)
 
     def seed(self, seed: int | None) -> None:
-        """Do nothing: the agent is deterministic, and need not be made again to be seeded."""
+        """Start the draws afresh."""
+        self._rng = np.random.default_rng(seed)
 
-    def act_batch(self, rules: Rules, views: Records) -> Actions:
-        """Return the legal action with the largest logit in each game, int64[N].
+    def probabilities(self, rules: Rules, views: Records) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the probabilities with which each game's next action is played, float64[N, 81].
 
         Raises:
             ModelError: the policy was trained for another number of players.
         """
         if rules.players != self.policy.rules.players:
             self.check_rules(rules)
-        observations, masks = observe_batch(rules, views)
-        logits = np.where(masks == 1, self.policy.logits(observations), -np.inf)
-        best: Actions = np.argmax(logits, axis=1).astype(np.int64)
-        return best
+        return self.policy.probabilities(*observe_batch(rules, views), self.temperature)
+
+    def action_probabilities(self, view: View) -> dict[int, float]:
+        """Return the probabilities of the next action of the observer of `view`, which is to act."""
+        shares = self.probabilities(view.rules, copy_of(view_to_act(self.name, view).records))[0]
+        return {int(action): float(shares[action]) for action in np.flatnonzero(shares)}
+
+    def act_batch(self, rules: Rules, views: Records) -> Actions:
+        """Return the next action in each game, int64[N].
+
+        Raises:
+            ModelError: the policy was trained for another number of players.
+        """
+        shares = self.probabilities(rules, views)
+        if self.temperature == 0:
+            return np.asarray(np.argmax(shares, axis=1), np.int64)
+        sums = shares.cumsum(axis=1)  # an illegal action adds nothing, so it is never the first above
+        return np.asarray((sums <= self._rng.random((len(sums), 1)) * sums[:, -1:]).sum(axis=1), np.int64)
 
 
 def observe_batch(rules: Rules, views: Records) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
