@@ -72,6 +72,16 @@ _bga_notes = {
     "obligation": "the source is silent: the family default",
     "table_deal": f"{_BGA}: before, interleaved or after are all allowed",
 }
+_MINI = {
+    "suits": 2,
+    "ranks": 4,
+    "hand_size": 2,
+    "table_size": 2,
+    "deals": 1,
+    "redeal_kings": 0,
+    "settebello_points": 0,
+    "primiera_points": 0,
+}
 
 PRESETS: Mapping[str, Preset] = {
     "scopa": Preset("the common game", f"{_PRACTICE} (pagat and Wikipedia agree)", "scopa", {}),
@@ -238,16 +248,13 @@ PRESETS: Mapping[str, Preset] = {
         "8 cards, 2 in hand, 2 on the table, one deal; small enough for exact equilibria",
         "ours",
         "scopa",
-        {
-            "suits": 2,
-            "ranks": 4,
-            "hand_size": 2,
-            "table_size": 2,
-            "deals": 1,
-            "redeal_kings": 0,
-            "settebello_points": 0,
-            "primiera_points": 0,
-        },
+        _MINI,
+    ),
+    "mini_scopa_12": Preset(
+        "the same with 12 cards in three suits",
+        "ours",
+        "scopa",
+        {**_MINI, "suits": 3},
     ),
 }
 
