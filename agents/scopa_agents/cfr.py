@@ -186,6 +186,16 @@ class Tree:
         values_of(self.nodes, policy, self._work[0, : len(self.nodes)])
         return float(self._work[0, 0])
 
+    def reach(self, policy: Array) -> Array:
+        """Return how likely each information state is to come up if both play by a policy, float64[S]."""
+        nodes, work = self.nodes, self._work
+        reach_of(nodes, policy, 0, work[0], work[1])
+        after = np.flatnonzero(nodes["via"] >= 0)
+        states = self._states[nodes["via"][after]]
+        one_each = nodes["via"][after] == self.first[states]
+        before = nodes["parent"][after[one_each]]
+        return np.bincount(states[one_each], work[0, before] * work[1, before], len(self.owner))
+
     def best_value(self, policy: Array, player: int) -> float:
         """Return what the best answer of a player to the other's part of a policy wins."""
         best = np.empty(len(self.owner), np.int64)

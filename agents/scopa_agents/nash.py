@@ -185,6 +185,10 @@ class SmallGame:
             policy = np.where(of_first, policy, other)
         return self.tree.value(policy)
 
+    def reach(self, policy: Policy) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return how likely each of `states` is to come up in a round if both play by a policy, float64[S]."""
+        return np.asarray(self.tree.reach(policy))
+
     def exploitability(self, policy: Policy) -> float:
         """Return what a best responder wins against a policy, in points a round, the mean of both seats."""
         return self.tree.exploitability(policy)
