@@ -231,7 +231,9 @@ class BatchedScopaEnv(EnvBase):
         if actions.ndim == 2 and actions.shape[1] == NUM_ACTIONS:
             actions = actions.to(torch.int8).argmax(dim=1)
         elif actions.is_floating_point():
-            raise ValueError(f"action: {actions.dtype}{list(actions.shape)}: allowed are whole numbers, or one-hot rows")
+            raise ValueError(
+                f"action: {actions.dtype}{list(actions.shape)}: allowed are whole numbers, or one-hot rows"
+            )
         numbers: Array = actions.reshape(self.batch_size).cpu().numpy()
         return numbers
 
@@ -325,7 +327,9 @@ class _EverySeat:
     def last(self, rows: Array, turn: Array) -> dict[str, Array]:
         count = int(rows.sum())
         seen = {"observation": np.zeros((count, self.games.observations.shape[1]), np.int8), "turn": turn[rows]}
-        return seen | {"history": np.zeros((count, HISTORY_PLAYS, HISTORY_FEATURES), np.int8)} if self._history else seen
+        return (
+            seen | {"history": np.zeros((count, HISTORY_PLAYS, HISTORY_FEATURES), np.int8)} if self._history else seen
+        )
 
     def terminations(self) -> Array:
         return self.games.terminations
