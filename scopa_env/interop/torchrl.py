@@ -20,9 +20,9 @@ from torchrl.data import Binary, Bounded, Categorical, Composite, OneHot, Unboun
 from torchrl.envs import EnvBase
 
 from scopa_env.actions import NUM_ACTIONS
-from scopa_env.batched import BatchedScopa, check_count, seeds_of
+from scopa_env.batched import Array, BatchedScopa, check_count, seeds_of
 from scopa_env.engine.state import copy_of
-from scopa_env.episode import Array, EpisodeSettings, history
+from scopa_env.episode import EpisodeSettings, history
 from scopa_env.observation import HISTORY_FEATURES, HISTORY_PLAYS, observation_size
 from scopa_env.rules import Rules
 from scopa_env.seated import SeatedGames, Specs
@@ -252,7 +252,9 @@ def _bools(chosen: torch.Tensor) -> Array:
 class _Source(Protocol):
     """The games of an environment; ``rows`` are bool[N], other games stay as they are."""
 
-    games: BatchedScopa | SeatedGames
+    @property
+    def games(self) -> BatchedScopa | SeatedGames:
+        """The games."""
 
     def reset(self, seeds: Sequence[int] | None, options: Mapping[str, Any] | None, rows: Array) -> None:
         """Start new episodes."""
