@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
 from torchrl.objectives.value.functional import reward2go
 
 import scopa_env
+import scopa_env.interop.torchrl
 from helpers import ALL_PRESETS, ROOT, run_example
 from scopa_env import IllegalAction
 from scopa_env.interop.torchrl import BatchedScopaEnv
@@ -447,3 +449,9 @@ def test_the_other_fragments_of_its_page(capsys: pytest.CaptureFixture[str]) -> 
         exec(compile(fragment.split("```", 1)[0], "torchrl.md", "exec"), defined)
     assert defined["returns"].shape == (64, 80, 1)
     assert "torch.Size([100, 2, 912])\ntorch.Size([100, 2])" in capsys.readouterr().out
+
+
+def test_the_example_of_the_module() -> None:
+    found = doctest.testmod(scopa_env.interop.torchrl)
+    assert found.attempted == 4
+    assert found.failed == 0
