@@ -26,10 +26,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.arena_table import progress_bar  # noqa: E402
+from scopa_agents.base import observe_batch  # noqa: E402
 from scopa_agents.learned import load_model  # noqa: E402
 from scopa_agents.network.features import NUM_FEATURES  # noqa: E402
 from scopa_agents.network.network import MoveNetwork  # noqa: E402
-from scopa_agents.network.policy import Policy, observe_batch  # noqa: E402
+from scopa_agents.network.policy import Policy  # noqa: E402
 from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
 from scopa_agents.search.alphabeta import list_of_moves  # noqa: E402
 from scopa_agents.solve import Solver  # noqa: E402
