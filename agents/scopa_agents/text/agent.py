@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scopa_agents.text.answer import AnswerError, parse_answer
+from scopa_agents.text.answer import MOST_READ, AnswerError, parse_answer
 from scopa_agents.text.exchanges import Counts, Exchange, append_exchange
 from scopa_agents.text.words import task_text, turn_text
 from scopa_env.actions import Move
@@ -176,7 +176,8 @@ class TextAgent:
             exchange = dataclasses.replace(exchange, problem=problem)
             if attempt < self._retries:
                 self._note(exchange)
-            messages += [{"role": "assistant", "content": answer}, {"role": "user", "content": problem + "."}]
+            said = answer[-MOST_READ:].strip() or "(nothing)"  # servers refuse empty messages
+            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": problem}]
         return self._fall_back(view, dataclasses.replace(exchange, fault=True))
 
     def _answer(self, asked: str | list[Message]) -> str:

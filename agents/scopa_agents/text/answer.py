@@ -9,8 +9,8 @@ What is read, the first of these that there is:
 
 A number of the list, notation and words are understood, alone or together as in the list; what is said twice must
 agree.  Words name cards: one of the hand is played, those of the table are taken, in whatever order and grammar.  They
-may name a part of what is taken if only one legal move takes that.  Outside of 1 and 2 sentences with ``not``, ``would``
-and the like are left out: they speak of moves that are not made.
+may name a part of what is taken if only one legal move takes that.  In 3 and 4 sentences with ``not``, ``would`` and
+the like are left out: they speak of moves that are not made.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ _NOT_SAID = re.compile(
 _SAID = re.compile(r"\b(?:moves?|answer)\b[\"'*_` ]*[:=](?P<said>.*)$", re.IGNORECASE | re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(?P<block>[^`]*)```|```(?P<inline>[^`\n]+)```", re.MULTILINE)
 _NUMBER_ALONE = re.compile(
-    r"(?:i |i'll |my )?(?:choose |pick |select |play |choice |answer )?(?:is )?(?:the )?(?:move|option|number|no|choice)?"
-    r"[ .:#]*(?P<number>[0-9]{1,6})[.)]?",
+    r"(?:i |i'll |my )?(?:choose |pick |select |play |choice |answer )?(?:is )?(?:the )?"
+    r"(?:move|option|number|no|choice)?[ .:#]*(?P<number>[0-9]{1,6})[.)]?",
     re.IGNORECASE,
 )
 _NUMBER_FIRST = re.compile(
@@ -139,7 +139,7 @@ def allowed_text(view: View) -> str:
     """Return what may be answered."""
     moves = view.legal_moves
     texts = ", ".join(f"{number}. {view.move_text(move)}" for number, move in enumerate(moves, 1))
-    return f"The legal moves are {texts}. End your answer with a line such as {example(moves)}"
+    return f"The legal moves are {texts}. End your answer with one line such as:\n{example(moves)}"
 
 
 def _directive(text: str) -> str | None:

@@ -62,7 +62,7 @@ def _deal(rules: Rules) -> Iterator[str]:
             f"hands are dealt {rules.num_deals} times in a round."
         )
     if rules.never_dealt:
-        yield f"{counted(rules.never_dealt, 'card')} of the deck {_is(rules.never_dealt)} never dealt and score nothing."
+        yield f"Cards of the deck that are never dealt, and score nothing: {rules.never_dealt}."
     yield "The seat after the dealer plays first; seats play in ascending order, after the last one seat 0."
     if rules.partner_hand_visible and rules.teams:
         yield "Team-mates see each other's hands."
@@ -73,10 +73,6 @@ def _deal(rules: Rules) -> Iterator[str]:
             f"If the first table cards sum to {total}, the dealer's side takes them before the first play, "
             f"as {counted(sweeps, 'sweep')}."
         )
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _play(rules: Rules) -> Iterator[str]:
@@ -161,15 +157,15 @@ def _points(number: int, what: str) -> str:
 
 def _primiera(rules: Rules) -> str:
     order = sorted(range(min(rules.ranks, len(PRIMIERA_VALUES))), key=lambda rank: -PRIMIERA_VALUES[rank])
-    values = [f"{ENGLISH_RANKS[rank]} {PRIMIERA_VALUES[rank]}" for rank in order]
+    values = [f"{ENGLISH_RANKS[rank]} = {PRIMIERA_VALUES[rank]}" for rank in order]
     if rules.ranks > len(PRIMIERA_VALUES):
-        values.append(f"jack, knight and king {rules.primiera_faces}")
+        values.append(f"jack, knight and king = {rules.primiera_faces}")
     missing = {
-        "disqualify": "a side without a card of every suit is out",
+        "disqualify": "a side that lacks a suit is out",
         "more_suits": "a side with cards of more suits is ahead, whatever the sums",
         "zero": "a suit without cards counts 0",
     }[rules.primiera_missing]
-    return f"the sum over the suits of a side's best card, worth {', '.join(values)}; {missing}"
+    return f"the sum over the suits of a side's best card ({', '.join(values)}); {missing}"
 
 
 def _match(rules: Rules) -> Iterator[str]:

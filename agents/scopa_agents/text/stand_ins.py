@@ -26,6 +26,7 @@ class Careless:
         self._answers = 0
 
     def __call__(self, prompt: str) -> str:
+        """Answer a prompt."""
         self._answers += 1
         return most_cards(prompt) if self._answers % 3 else "MOVE: 99, the best card of all"
 

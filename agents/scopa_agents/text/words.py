@@ -71,7 +71,7 @@ def position_text(view: View) -> str:
 
 def _position_lines(view: View) -> Iterator[str]:
     names = names_of(view)
-    yield f"You have seat {view.observer}; {names.seats[view.dealer]} deals this round."
+    yield f"You have seat {view.observer}. Dealer of this round: {names.seats[view.dealer]}"
     yield f"Your hand: {_cards(view.hand)}"
     for k in range(1, view.rules.players):
         yield _other_hand(view, names, (view.observer + k) % view.rules.players)
