@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from scopa_agents.text.stand_ins import Careless, hopeless, most_cards
 from scopa_env import AgentError, Game, Move, Rules, View, agents, make_agent
 from scopa_env.actions import next_action
 from scopa_env.agents import AgentUnavailable
-from scopa_env.rules import FIELD_NAMES, Rules as AnyRules
+from scopa_env.rules import FIELD_NAMES
 
 EVERY = [*ALL_PRESETS, *VARIANTS]
 
@@ -55,10 +56,10 @@ def playable_games(text: str, count: int) -> list[Game]:
 # the rules
 
 
-def changes(rules: AnyRules) -> dict[str, list[Any]]:
+def changes(rules: Rules) -> dict[str, list[Any]]:
     """Every other value that a field of `rules` may have, as far as it makes rules that can be played."""
     found: dict[str, list[Any]] = {}
-    for name, item in AnyRules.__dataclass_fields__.items():
+    for name, item in Rules.__dataclass_fields__.items():
         if name not in FIELD_NAMES:
             continue
         low, high = item.metadata.get("range", (0, -1))
@@ -74,7 +75,7 @@ def changes(rules: AnyRules) -> dict[str, list[Any]]:
     return found
 
 
-MEANINGLESS: dict[str, Callable[[AnyRules], bool]] = {
+MEANINGLESS: dict[str, Callable[[Rules], bool]] = {
     "table_deal": lambda rules: True,  # which card of a shuffled deck goes where
     "deals": lambda rules: False,
     "ace_facing_ace": lambda rules: rules.ace == "normal",
@@ -171,7 +172,7 @@ def test_what_must_be_in_the_last_hidden_hand_is_said() -> None:
 
 def test_cards_that_are_never_dealt_keep_the_last_hand_hidden() -> None:
     game = Game("mini_scopa", seed=1)
-    while game.plays_left if hasattr(game, "plays_left") else len(game.plays) < 3:
+    while len(game.plays) < 3:
         assert "it must be these" not in position_text(game.view(game.seat))
         game.push(game.legal_moves[0])
 
@@ -222,32 +223,35 @@ def test_number_notation_and_words_of_every_legal_move_are_read_back(text: str) 
 
 
 def test_a_sweep_is_called_one_if_it_counts() -> None:
-    view = view_of("scopa", "7d2c3c/4c5c6c", "7s")
+    view = View.from_text("scopa 7d2c3c/?3 7s ?24 -/AcAs2d2s5c5s6c6s4c 0/0 0 1 1")
     sweep = Move(6, (26,))
     assert move_words(view, sweep) == "the 7 of coins takes the 7 of swords: the whole table, a sweep"
     view = view_of("scopa_dassi", "Ad2c3c/4c5c6c", "5s6s7sRs")
     assert move_words(view, view.legal_moves[0]).endswith("the whole table, but no sweep")
     view = view_of("asso_piglia_tutto", "Ad2c3c/4c5c6c", "5s6s7sRs")
     assert move_words(view, view.legal_moves[0]).endswith("the whole table, a sweep")
-    last = View.from_text("mini_scopa 4d/- 4c ?2 Ad2d/2cAc 0/0 0 1 0") if False else None
-    assert last is None
+    game = Game("scopa", seed=1)
+    while len(game.plays) < 35:
+        game.push(game.legal_moves[0])
+    if len(game.legal_moves[0].captured) == len(game.table):
+        assert "but no sweep" in move_words(game.view(game.seat), game.legal_moves[0])
 
 
 def test_an_ace_that_goes_to_the_pile() -> None:
-    view = View.from_text("asso_piglia_tutto:ace_on_empty=bank Ad2c3c/?3 - ?30 -/5d5c4d4c 0/0 0 1 1")
+    view = View.from_text("asso_piglia_tutto:ace_on_empty=bank Ad2c3c/?3 - ?24 -/AcAs2d2s5c5s6c6s4c4s 0/0 0 1 1")
     assert move_words(view, Move(0)) == "the ace of coins goes to your pile"
     assert parse_answer(view, "MOVE: " + move_words(view, Move(0))) == Move(0)
 
 
 VIEW = ("scopa", "7d4c8s/4b5c6c", "7c7b3d1b")
-"""Legal: 7dx7c, 7dx7b, 4cx3dAb, Fsx7cAb, Fsx7bAb."""
+"""Legal: 7dx7c, 7dx7b, 4cx3dAb, Fsx7cAb, FsxAb7b."""
 
 
 @pytest.mark.parametrize(
     ("answer", "move"),
     [
         ("7dx7c", "7dx7c"),
-        ("MOVE: 1", "7dx7b"),
+        ("MOVE: 2", "7dx7b"),
         ("MOVE: 7d x 7c", "7dx7c"),
         ("Move: 7d>7c", "7dx7c"),
         ("move: 7d -> 7c", "7dx7c"),
@@ -260,22 +264,22 @@ VIEW = ("scopa", "7d4c8s/4b5c6c", "7c7b3d1b")
         ("MOVE: 4cx", "4cx3dAb"),
         ("MOVE: 4c", "4cx3dAb"),
         ("MOVE: 8sx7c1b", "Fsx7cAb"),
-        ("MOVE: 2. 7dx7c", "7dx7c"),
-        ("MOVE: 2 (7dx7c)", "7dx7c"),
-        ("MOVE: 2 because it takes a seven", "7dx7c"),
-        ("MOVE: 2, as I would not give the 4 of cups away", "7dx7c"),
-        ("MOVE: option 2", "7dx7c"),
-        ("**MOVE: 2**", "7dx7c"),
-        ('{"move": 2}', "7dx7c"),
+        ("MOVE: 1. 7dx7c", "7dx7c"),
+        ("MOVE: 1 (7dx7c)", "7dx7c"),
+        ("MOVE: 1 because it takes a seven", "7dx7c"),
+        ("MOVE: 1, as I would not give the 4 of cups away", "7dx7c"),
+        ("MOVE: option 1", "7dx7c"),
+        ("**MOVE: 1**", "7dx7c"),
+        ('{"move": 1}', "7dx7c"),
         ('{"move": "7dx7c"}', "7dx7c"),
         ('{"reason": "a seven", "move": "7dx7c"}', "7dx7c"),
-        ("Final answer: 2", "7dx7c"),
-        ("MOVE: 1\nOn second thought:\nMOVE: 2", "7dx7c"),
-        ("<think>MOVE: 1</think>\n2", "7dx7c"),
+        ("Final answer: 1", "7dx7c"),
+        ("MOVE: 2\nOn second thought:\nMOVE: 1", "7dx7c"),
+        ("<think>MOVE: 2</think>\n1", "7dx7c"),
         ("```text\n7dx7c\n```", "7dx7c"),
-        ("The best is\n\n2.", "7dx7c"),
-        ("I choose option 2.", "7dx7c"),
-        ("I play 2", "7dx7c"),
+        ("The best is\n\n1.", "7dx7c"),
+        ("I choose option 1.", "7dx7c"),
+        ("I play 1", "7dx7c"),
         ("The seven of coins takes the seven of cups.", "7dx7c"),
         ("7 of coins takes 7 of cups", "7dx7c"),
         ("Take the 7 of cups with the settebello.", "7dx7c"),
@@ -289,16 +293,12 @@ VIEW = ("scopa", "7d4c8s/4b5c6c", "7c7b3d1b")
         ("MOVE: the eight of swords takes the 7 of cups and the one of clubs", "Fsx7cAb"),
         ("I could take 7dx7b, but it would leave a coin. I should not.\nSo 7dx7c it is, I am sure of that.", "7dx7c"),
         ("The choice is 7dx7c.\nGood luck!", "7dx7c"),
-        ("\x00MOVE: 2\x00", "7dx7c"),
+        ("\x00MOVE: 1\x00", "7dx7c"),
     ],
 )
 def test_answers_that_say_a_move(answer: str, move: str) -> None:
     view = view_of(*VIEW)
-    assert [view.move_text(one) for one in view.legal_moves] == ["7dx7b", "7dx7c", "4cx3dAb", "Fsx7cAb", "Fsx7bAb"] or (
-        sorted(map(str, view.legal_moves)) == sorted(["7dx7c", "7dx7b", "4cx3dAb", "Fsx7cAb", "Fsx7bAb"])
-    )
-    if answer.strip("\x00") == "MOVE: 1":
-        move = str(view.legal_moves[0])
+    assert list(map(str, view.legal_moves)) == ["7dx7c", "7dx7b", "4cx3dAb", "Fsx7cAb", "FsxAb7b"]
     assert str(parse_answer(view, answer)) == move
 
 
@@ -314,7 +314,7 @@ def test_answers_that_say_a_move(answer: str, move: str) -> None:
         ("MOVE: 999999", "numbers 1 .. 5"),
         ("MOVE: 7dx3d", "move '7dx3d': legal with 7d are"),
         ("MOVE: 7dx", "move '7dx': could be"),
-        ("MOVE: 7d", "legal with 7d are"),
+        ("MOVE: 7d", "'7d' could be 7dx7c, 7dx7b"),
         ("MOVE: 5cx3d", "seat 0 cannot play it"),
         ("MOVE: 7dx7c+", "no sweep, the table keeps"),
         ("MOVE: the 7 of coins", "could be"),
@@ -324,11 +324,13 @@ def test_answers_that_say_a_move(answer: str, move: str) -> None:
         ("MOVE: the 9 of cups", "the knight of cups is neither in your hand nor on the table"),
         ("MOVE: the 7 of cups", "names no card of your hand"),
         ("MOVE: the 7 of coins or the 4 of cups", "names several cards of your hand"),
-        ("MOVE: 1 or 2", "says no move"),
+        ("MOVE: 1 or 2", "several numbers are named: 1, 2"),
+        ("MOVE: 1, 2", "several numbers are named: 1, 2"),
         ("MOVE: 3. 7dx7c", "names several moves"),
-        ("7dx7c or 7dx7b", "names several moves"),
+        ("7dx7c or 7dx7b", "several moves are named: 7dx7b, 7dx7c"),
+        ("MOVE: 7dx7c or 7dx7b", "names several moves"),
         ("I like 7dx7c.\nI like 7dx7b.\nHard to say.", "several moves are named: 7dx7b, 7dx7c"),
-        ("I would not play the 4 of cups.", "says no move"),
+        ("I would not play the 4 of cups.", "no move was said"),
         ("I keep the 4 of cups.", "no move was said"),
         ("Should I play 4cx3dAb?", "no move was said"),
         ("As the table is full, I have to think.", "says no move"),
@@ -349,8 +351,9 @@ def test_answers_that_say_no_legal_move(answer: str, problem: str) -> None:
 
 def test_number_one_is_not_read_from_a_card() -> None:
     view = view_of("escoba", "1d7c3s/4b5c6c", "5d2b6sFs")
-    assert parse_answer(view, "MOVE: 1 of coins").card == 0
-    assert parse_answer(view, "MOVE: 7 of cups").card == 16
+    assert parse_answer(view, "MOVE: 1 of coins takes 6 of swords") == Move(0, (25, 27))
+    assert parse_answer(view, "MOVE: 3 of swords") == Move(22)
+    assert parse_answer(view, "MOVE: 1. 1 of coins takes 6 of swords") == Move(0, (25, 27))
 
 
 def test_laying_a_card_that_could_capture() -> None:
@@ -388,10 +391,8 @@ def test_any_text_is_read_or_refused_in_no_time() -> None:
     ]
     for _ in range(300):
         text = "".join(rng.choice(pieces) for _ in range(rng.randrange(60)))
-        try:
+        with suppress(AnswerError):
             assert parse_answer(view, text) in view.legal_moves
-        except AnswerError:
-            pass
     for text in (
         "7d x " * 20_000,
         "7d7d7d" * 20_000,
@@ -485,16 +486,12 @@ def test_without_fallback_a_fault_is_an_error() -> None:
 
 def test_a_single_legal_move_needs_no_question() -> None:
     agent = TextAgent(hopeless)
-    view = View.from_text("scopa 7d/?1 7cRs ?0 -/- 0/0 0 - 1") if False else _last_card()
-    assert agent.act(view) == view.legal_moves[0]
-    assert agent.asked == 0
-
-
-def _last_card() -> View:
     game = Game("scopa", seed=1)
     while len(game.legal_moves) > 1:
         game.push(game.legal_moves[0])
-    return game.view(game.seat)
+    view = game.view(game.seat)
+    assert agent.act(view) == view.legal_moves[0]
+    assert agent.asked == 0
 
 
 def test_errors_of_the_function_are_raised_and_name_the_agent() -> None:
@@ -572,9 +569,9 @@ def test_files_that_are_no_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", EVERY)
 def test_rounds_of_all_games(text: str) -> None:
     agent = TextAgent(Careless(), retries=0)
-    duel(agent, "random", text, deals=2)
+    duel(agent, "random", text, deals=6)
     assert agent.asked > 0
-    assert agent.faults == agent.asked // 3 or agent.faults > 0
+    assert agent.faults > 0 or agent.counts.asked < 50  # in small games the third question of a game is seldom reached
     assert [one.move != "" for one in agent.exchanges] == [True] * len(agent.exchanges)
 
 
@@ -635,22 +632,22 @@ def test_a_server_that_is_gone_ends_a_run_in_processes() -> None:
 
 
 def test_in_the_pettingzoo_loop_a_move_is_asked_for_once() -> None:
-    env = scopa_env.env("scopa")
-    env.reset(seed=3)
     agent = TextAgent(most_cards)
     moves, actions = 0, 0
-    for name in env.agent_iter():
-        done = env.terminations[name] or env.truncations[name]
-        if done:
-            env.step(None)
-            continue
-        view = env.view(name)
-        move = agent.act(view)
-        moves += view.card is None and len(view.legal_moves) > 1
-        actions += 1
-        env.step(next_action(move, view.card, view.chosen))
+    for seed in range(6):
+        env = scopa_env.env("scopa")
+        env.reset(seed=seed)
+        for name in env.agent_iter():
+            if env.terminations[name]:
+                env.step(None)
+                continue
+            view = env.view(name)
+            move = agent.act(view)
+            moves += view.card is None and len(view.legal_moves) > 1
+            actions += 1
+            env.step(next_action(move, view.card, view.chosen))
     assert agent.asked == moves
-    assert actions > 36
+    assert actions > 6 * 36  # some moves took several
 
 
 def test_a_move_that_another_game_has_begun_is_asked_for() -> None:
@@ -680,8 +677,8 @@ def test_found_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert agent.name == f"{spec},retries=0,fallback=random"
     duel(agent, "greedy", deals=2)
     assert counts(read_exchanges(log))[agent.name].faults > 0
-    forfeits = tournament([f"{spec},retries=0,fallback=none", "greedy"], settings=ArenaSettings(deals=2, jobs=None))
-    assert forfeits.pairings[0].forfeits == 4
+    agent = make_agent(f"{spec},retries=0,fallback=none", 1)
+    assert tournament([agent, "greedy"], settings=ArenaSettings(deals=2)).pairings[0].forfeits == 4
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from scopa_env.cards import (
     parse_card,
 )
 from scopa_env.game import View
+from scopa_env.notation import IllegalMove
 
 MOST_SHOWN = 120
 """Characters of an answer that a message repeats."""
@@ -109,6 +110,7 @@ _NUMBER_ALONE = re.compile(
 _NUMBER_FIRST = re.compile(
     r"(?:(?:move|option|number|no)[ .:#]*|#)?(?P<number>[0-9]{1,6})(?:[.):,;]+[ ]*|[ ]*[-=(][ ]*|[ ]+)", re.IGNORECASE
 )
+_SECOND_NUMBER = re.compile(r"(?:(?:or|and|to|then) |/ ?)?(?P<number>[0-9]{1,6})(?!\w)", re.IGNORECASE)
 
 
 def parse_answer(view: View, answer: str) -> Move:
@@ -158,6 +160,7 @@ def _clean(text: str) -> str:
     """Return a line without marks around it, with one kind of sign and of gap inside."""
     for old, new in (("\u00d7", "x"), ("=>", ">"), ("->", ">"), ("\u2192", ">"), ("\u2019", "'")):
         text = text.replace(old, new)
+    text = "".join(one if one.isprintable() else " " for one in text)
     text = re.sub(r"[*_`\"\\]+|<[^<>]{1,20}>", " ", text)
     text = " ".join(text.split())
     return text.strip("'{}[]().:;,!-=# ")
@@ -224,10 +227,20 @@ class _Reader:
             return self._numbered(line, number["number"])
         alone = re.fullmatch(rf"{CARD_PATTERN}", line)
         if alone:
-            return self.notation(line)
+            return self._card_alone(line)
         if not lenient:
             line = " ".join(_sentences(line))
         return self._combined(line, lenient)
+
+    def _card_alone(self, text: str) -> Move:
+        """Return the move that lays a card, or if it may not be laid its only one."""
+        try:
+            return self.notation(text)
+        except IllegalMove:
+            card = parse_card(text)
+            if card not in self._view.hand:
+                raise
+            return self._only(text, card, set(), takes=False, lays=False)
 
     def _combined(self, line: str, lenient: bool) -> Move:
         """Return the move on which number, notation and words agree."""
@@ -236,6 +249,9 @@ class _Reader:
         if first and not any(match.start() < first.end("number") for match in self._card_spans(line, lenient)):
             found.append(self._numbered(line, first["number"]))
             line = line[first.end() :]
+            second = _SECOND_NUMBER.match(line)
+            if second and not any(match.start() < second.end() for match in self._card_spans(line, lenient)):
+                raise ValueError(f"several numbers are named: {first['number']}, {second['number']}")
         captures = self.captures(line)
         found += [self.notation(token) for token in captures]
         rest = _CAPTURE.sub(" ", line)
