@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from scopa_agents.text.words import example
+from scopa_agents.text.words import HOW_TO_ANSWER
 from scopa_env.actions import Move
 from scopa_env.cards import (
     CARD_PATTERN,
@@ -141,7 +141,7 @@ def allowed_text(view: View) -> str:
     """Return what may be answered."""
     moves = view.legal_moves
     texts = ", ".join(f"{number}. {view.move_text(move)}" for number, move in enumerate(moves, 1))
-    return f"The legal moves are {texts}. End your answer with one line such as:\n{example(moves)}"
+    return f"The legal moves are {texts}. {HOW_TO_ANSWER}"
 
 
 def _directive(text: str) -> str | None:

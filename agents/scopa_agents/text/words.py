@@ -18,9 +18,8 @@ TASK = (
     "You play a card game. Here are its rules; in each turn you are shown what you know, and your legal moves with "
     "their numbers. Play to end the round with as many points more than the other side as you can."
 )
-HOW_TO_ANSWER = (
-    "You may think first. End your answer with one line that says the move by its number or in notation, such as:"
-)
+HOW_TO_ANSWER = "End your answer with one line of this form, the move by its number or in notation:\nMOVE: <move>"
+"""No move of the list as an example, which a model might follow."""
 
 
 def names_of(view: View) -> Names:
@@ -50,13 +49,7 @@ def turn_text(view: View) -> str:
     Args:
         view: of a seat that is to act.
     """
-    moves = view.legal_moves
-    return f"{position_text(view)}\n\nYour legal moves:\n{moves_text(view)}\n\n{HOW_TO_ANSWER}\n{example(moves)}"
-
-
-def example(moves: list[Move]) -> str:
-    """Return a line that answers with a number; the last one, so that it favours no move that stands out."""
-    return f"MOVE: {len(moves)}"
+    return f"{position_text(view)}\n\nYour legal moves:\n{moves_text(view)}\n\nYou may think first. {HOW_TO_ANSWER}"
 
 
 def prompt(view: View) -> str:
