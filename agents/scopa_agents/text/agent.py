@@ -18,6 +18,7 @@ from scopa_env.actions import Move
 from scopa_env.agents import AgentError, AgentSpec, AgentUnavailable, as_move, make_agent
 from scopa_env.files import check_folder
 from scopa_env.game import View, view_to_act
+from scopa_env.render.text import counted
 from scopa_env.rules import Rules, allowed_names
 
 Message = dict[str, str]
@@ -169,15 +170,14 @@ class TextAgent:
             try:
                 move = parse_answer(view, answer)
             except AnswerError as error:
-                problem = str(error)
+                exchange = dataclasses.replace(exchange, problem=error.problem)
+                said = answer[-MOST_READ:].strip() or "(nothing)"  # servers refuse empty messages
+                messages += [{"role": "assistant", "content": said}, {"role": "user", "content": str(error)}]
             else:
                 self._note(dataclasses.replace(exchange, move=view.move_text(move)))
                 return move
-            exchange = dataclasses.replace(exchange, problem=problem)
             if attempt < self._retries:
                 self._note(exchange)
-            said = answer[-MOST_READ:].strip() or "(nothing)"  # servers refuse empty messages
-            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": problem}]
         return self._fall_back(view, dataclasses.replace(exchange, fault=True))
 
     def _answer(self, asked: str | list[Message]) -> str:
@@ -192,8 +192,8 @@ class TextAgent:
     def _fall_back(self, view: View, exchange: Exchange) -> Move:
         if self._fallback is None:
             self._note(exchange)
-            tries = self._retries + 1
-            raise AnswerFault(f"agent {self.name!r}: no legal move in {tries} answers; the last: {exchange.problem}")
+            tries = counted(self._retries + 1, "answer")
+            raise AnswerFault(f"agent {self.name!r}: no legal move in {tries}, the last: {exchange.problem}")
         move = as_move(self._fallback, self._fallback.act(view))
         self._note(dataclasses.replace(exchange, move=view.move_text(move)))
         return move

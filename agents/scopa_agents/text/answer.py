@@ -44,7 +44,22 @@ MOST_READ = 20_000
 
 
 class AnswerError(ValueError):
-    """An answer from which no legal move could be read; the message says why, and what is allowed."""
+    """An answer from which no legal move could be read.
+
+    Its text says why, and then what is allowed: what a model is sent back.
+
+    Attributes:
+        problem: why.
+        allowed: what is allowed.
+    """
+
+    def __init__(self, problem: str, allowed: str) -> None:
+        super().__init__(problem, allowed)
+        self.problem = problem
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.problem}. {self.allowed}"
 
 
 class _Nothing(ValueError):
@@ -134,7 +149,7 @@ def parse_answer(view: View, answer: str) -> Move:
         problem = str(nothing)
     except ValueError as error:
         problem = str(error)
-    raise AnswerError(f"{problem}. {allowed_text(view)}")
+    raise AnswerError(problem, allowed_text(view))
 
 
 def allowed_text(view: View) -> str:
