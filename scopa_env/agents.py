@@ -36,6 +36,13 @@ class AgentError(ValueError):
     """An agent that does not exist or cannot be made; the message names it and what is allowed."""
 
 
+class AgentUnavailable(AgentError):
+    """What an agent needs does not answer, such as a server: it says nothing about how the agent plays.
+
+    The arena lets no game be forfeited for it: the run ends, and with a file goes on when it is started again.
+    """
+
+
 @runtime_checkable
 class Agent(Protocol):
     """Anything that plays.

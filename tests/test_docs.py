@@ -18,7 +18,11 @@ MODULES = ("scopa_agents.solve", "scopa_env.game", "scopa_env.aec", "scopa_env.s
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{name}.md" for name in ("agents", "arena", "environments", "notation", "training"))]
+    "page",
+    [
+        "README.md",
+        *(f"docs/{name}.md" for name in ("agents", "arena", "environments", "notation", "text_agents", "training")),
+    ],
 )
 def test_the_examples_of_the_pages(page: str) -> None:
     found = doctest.testfile(str(ROOT / page), module_relative=False)
