@@ -263,7 +263,7 @@ def _extra(name: str) -> str:
     known = package and name.replace("_", "-") in {extra.replace("_", "-") for extra in extras}
     if not package or not known:
         return ""
-    ours = package.name == "scopa-env"
+    ours = package.name.replace("_", "-") == "scopa-env"
     return f": {how_to_install(name)}" if ours else f": pip install '{package.name}[{name}]'"
 
 

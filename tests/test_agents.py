@@ -97,7 +97,7 @@ def test_an_agent_that_needs_another_package(monkeypatch: pytest.MonkeyPatch) ->
         make_agent("open_spiel:random")
     ours = point._for(distribution("scopa-env"))  # type: ignore[attr-defined]
     monkeypatch.setattr(agents, "_registered", lambda: {"open_spiel": ours})
-    with pytest.raises(AgentError, match=r"not installed: pip install 'scopa[-_]env\[open_spiel\]'$"):
+    with pytest.raises(AgentError, match=r"not installed: pip install 'scopa-env\[open_spiel\]', in a checkout pip"):
         make_agent("open_spiel:random")
 
 
