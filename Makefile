@@ -7,9 +7,9 @@ STAMP := $(VENV)/setup-done
 WORKERS := -n logical --maxprocesses 4 --dist worksteal
 PYTEST := $(BIN)/python -m pytest $(WORKERS)
 TEST_TIME := about 9 minutes on 2 cores
-# Frameworks that do not fit beside the others, or drag in too much: each has an extra of its name, constraints-NAME.txt,
-# .venv-NAME, and tests in tests/test_NAME.py.
-FRAMEWORKS := rllib supersuit tianshou
+# Frameworks that `make test` leaves out: each has an extra of its name, .venv-NAME, tests in tests/test_NAME.py, and
+# constraints-NAME.txt where it does not fit into constraints.txt.
+FRAMEWORKS := rllib supersuit tianshou torchrl
 
 .NOTPARALLEL:
 .PHONY: help setup train test test-nojit test-slow test-interop lint check coverage bench bench-peers bench-start clean distclean $(FRAMEWORKS:%=test-%)
@@ -50,8 +50,8 @@ test-slow: $(STAMP)
 
 test-interop: $(FRAMEWORKS:%=test-%)
 
-.venv-%/setup-done: pyproject.toml constraints-%.txt
-	@bash tools/setup.sh ".venv-$*" "$*,test" "constraints-$*.txt"
+.venv-%/setup-done: pyproject.toml $(wildcard constraints*.txt)
+	@bash tools/setup.sh ".venv-$*" "$*,test" "$(firstword $(wildcard constraints-$*.txt) constraints.txt)"
 	@touch "$@"
 
 $(FRAMEWORKS:%=test-%): test-%: .venv-%/setup-done
