@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -195,9 +196,9 @@ def command(recipe: str, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "scopa_train.cli", "train", recipe, *words, "--out", str(out), *more]
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
-    """SIGKILL after the first checkpoint: what is resumed ends with the weights of a run that nobody killed."""
+@pytest.mark.parametrize(("recipe", "by"), [*((recipe, signal.SIGKILL) for recipe in RECIPES), ("exit", signal.SIGINT)])
+def test_a_killed_run_goes_on(recipe: str, by: signal.Signals, tmp_path: Path) -> None:
+    """Stopped after the first checkpoint: what is resumed ends with the weights of a run that nobody stopped."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     environment = {**os.environ, "SCOPA_ENV_QUIET": "1"}
     done = subprocess.run(command(recipe, whole), env=environment, capture_output=True, text=True)
@@ -209,8 +210,11 @@ def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
     while not wait_for.exists() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    process.kill()
-    process.communicate()
+    process.send_signal(by)
+    errors = process.communicate()[1].decode()
+    if by == signal.SIGINT:
+        assert process.returncode == 130
+        assert errors.endswith("interrupted; the same command with --resume goes on from the last checkpoint\n")
     assert not (killed / "result.json").exists()
     resumed = subprocess.run(
         [sys.executable, "-m", "scopa_train.cli", "train", recipe, "--resume", "--out", str(killed)],
