@@ -12,7 +12,7 @@ TEST_TIME := about 9 minutes on 2 cores
 FRAMEWORKS := rllib supersuit tianshou torchrl
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-nojit test-slow test-interop lint check coverage bench bench-peers bench-start clean distclean $(FRAMEWORKS:%=test-%)
+.PHONY: help setup train test test-nojit test-slow test-interop test-versions lint check coverage bench bench-peers bench-start clean distclean $(FRAMEWORKS:%=test-%)
 
 help:
 	@echo "make train        set up, train an agent (about 3 minutes in all), show how it plays"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-nojit   cases and random rounds with the JIT off"
 	@echo "make test-slow    the tests that take long"
 	@echo "make test-interop $(FRAMEWORKS), each in a virtual environment of its own; one: make test-rllib, ..."
+	@echo "make test-versions  sdist and wheel with the oldest and the newest versions of what they need"
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
 	@echo "make bench        decisions a second, every way of playing"
 	@echo "make bench-peers  the same beside other environments, alternately in one run"
@@ -56,6 +57,10 @@ test-interop: $(FRAMEWORKS:%=test-%)
 
 $(FRAMEWORKS:%=test-%): test-%: .venv-%/setup-done
 	.venv-$*/bin/python -m pytest -m "slow or not slow" "tests/test_$*.py"
+
+test-versions: $(STAMP)
+	@echo "Building sdist and wheel, testing them with the oldest and the newest versions: about 15 minutes."
+	@bash tools/test_versions.sh
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
