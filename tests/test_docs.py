@@ -117,23 +117,14 @@ def test_the_version_history_names_every_registered_version() -> None:
         assert scopa_env.raw_env.metadata["name"].endswith(version)
 
 
+def test_the_pages_of_games_have_the_same_headings() -> None:
+    headings = "Rules Specs Observation Action Reward Termination".split()
+    for preset in scopa_env.PRESETS:
+        text = (ROOT / "docs" / "games" / f"{preset}.md").read_text("utf-8")
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*headings, "Version history"]
+
+
 # the site
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make docs` does; a warning is an error."""
-    pytest.importorskip("material")
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
 
 
 class Loaded(HTMLParser):
@@ -151,32 +142,46 @@ class Loaded(HTMLParser):
             self.addresses.append(found.get("href") or "")
 
 
-def test_every_page_is_in_the_site_and_its_menu(site: Path) -> None:
+def check_pages(site: Path) -> None:
+    """Every page is there and in its own menu, the examples are sessions, and nothing is loaded from elsewhere."""
     pages = [page.relative_to(ROOT / "docs").with_suffix(".html") for page in (ROOT / "docs").rglob("*.md")]
-    start = (site / "index.html").read_text("utf-8")
     for page in (*pages, Path("contributing.html"), Path("changelog.html")):
         html = (site / page).read_text("utf-8")
         assert "<h1" in html
-        # The menu of the first page shows what a section begins with; the menu of a page, the page itself.
-        assert 'class="md-nav__link md-nav__link--active"' in html, f"{page} is not in the menu"
-    assert "pip install ." in start
-    assert "--8&lt;--" not in start
-
-
-def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
-    for page in site.rglob("*.html"):
+        assert re.search(r'class="md-nav__link md-nav__link--active"', html), f"{page} is not in the menu"
         loaded = Loaded()
-        loaded.feed(page.read_text("utf-8"))
+        loaded.feed(html)
         assert not [address for address in loaded.addresses if re.match(r"(https?:)?//", address)], page
+    start = (site / "index.html").read_text("utf-8")
+    assert '<div class="highlight"><pre><span></span><code>pip install .' in start
+    assert '<span class="gp">' in start
+    assert "--8" not in start
 
 
-def test_public_names_are_in_the_reference(site: Path) -> None:
-    """Sphinx' inventory: four lines, then one line a name, compressed."""
-    content = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
+def check_reference(inventory: Path) -> None:
+    """Public names are in the reference.  Sphinx' inventory: four lines, then one line a name, compressed."""
+    content = inventory.read_bytes().split(b"\n", 4)[4]
     names = {line.split(" ")[0] for line in zlib.decompress(content).decode().splitlines()}
     for package in (scopa_env, scopa_agents.arena):
-        wanted = {f"{package.__name__}.{name}" for name in package.__all__}
-        assert not sorted(wanted - names)
+        for name in package.__all__:
+            found = getattr(package, name)
+            home = getattr(found, "__module__", None)  # a constant has none
+            assert (f"{home}.{name}" if home else f"{package.__name__}.{name}") in names, name
+
+
+def test_the_site(tmp_path: Path) -> None:
+    """As `make docs` builds it; a warning is an error."""
+    pytest.importorskip("material")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_pages(tmp_path)
+    check_reference(tmp_path / "objects.inv")
 
 
 def test_links_that_leave_the_documents() -> None:

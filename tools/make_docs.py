@@ -41,8 +41,9 @@ policy from [CONTRIBUTING.md](../CONTRIBUTING.md).
 
 IDS
 
-Gymnasium and PettingZoo know the same names. Every preset can be played through `Scopa-v0`, so a change of a preset that has no id
-of its own raises that version. The version history of each preset is at the end of its [page](games/scopa.md).
+Gymnasium and PettingZoo know the same names. Every preset can be played through `Scopa-v0`, so a change of a preset
+that has no id of its own raises that version. The version history of each preset is at the end of its
+[page](games/scopa.md).
 
 ## Policy
 
@@ -207,7 +208,8 @@ def game_page(name: str) -> str:
                 "## Specs",
                 "\n".join(["| | |", "|---|---|", *(f"| {what} | {value} |" for what, value in specs)]),
                 "## Observation",
-                f"[The layout for {rules.players} players](../observation.md).",
+                f"[The layout for {rules.players} players]"
+                f"(../observation.md#{rules.players}-players-{observation_size(rules.players)}-features).",
                 "## Action",
                 ACTION + (" (in this game allowed)." if rules.obligation == "none" else " (never legal in this game)."),
                 "## Reward",

@@ -10,6 +10,8 @@ import posixpath
 import re
 from pathlib import Path
 
+from markdown import Extension, Markdown
+from markdown.preprocessors import Preprocessor
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -26,6 +28,28 @@ LINK_OR_CODE = re.compile(
 """A link, or a piece of code, in which nothing is a link."""
 
 
+class SessionFences(Preprocessor):
+    """Marks sessions, also in what has been included."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Return the lines of a page."""
+        return as_sessions("\n".join(lines)).split("\n")
+
+
+class Sessions(Extension):
+    """Python-Markdown with sessions marked before blocks of code are found."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # its name there
+        """Add the preprocessor behind that of includes (32) and before that of code (25)."""
+        md.preprocessors.register(SessionFences(md), "session_fences", 30)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add our extension of Markdown."""
+    config.markdown_extensions.append(Sessions())  # type: ignore[arg-type]  # Markdown takes names and objects
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that lie at the top of the repository."""
     for name, page in PAGES.items():
@@ -35,10 +59,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the text of a page with links that work in the site, and examples marked as Python sessions."""
+    """Return the text of a page with links that work in the site."""
     source = {uri: name for name, uri in PAGES.items() if uri != "index.md"}.get(page.file.src_uri)
     where = source or f"docs/{page.file.src_uri}"
-    return links_of_site(as_sessions(markdown), where, page.file.src_uri, config.repo_url or "")
+    return links_of_site(markdown, where, page.file.src_uri, config.repo_url or "")
 
 
 def as_sessions(markdown: str) -> str:
@@ -63,7 +87,9 @@ def links_of_site(markdown: str, source: str, page: str, repo_url: str) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
         if target in PAGES or target.startswith("docs/"):
             uri = PAGES.get(target) or target.removeprefix("docs/")
-            return f"{found['image']}[{found['text']}]({posixpath.relpath(uri, posixpath.dirname(page) or '.')}{anchor})"
+            return (
+                f"{found['image']}[{found['text']}]({posixpath.relpath(uri, posixpath.dirname(page) or '.')}{anchor})"
+            )
         if target == "docs" or not repo_url:
             return found["text"]
         return f"{found['image']}[{found['text']}]({repo_url.rstrip('/')}/blob/HEAD/{target}{anchor})"
