@@ -118,7 +118,7 @@ def test_the_version_history_names_every_registered_version() -> None:
 
 
 def test_the_pages_of_games_have_the_same_headings() -> None:
-    headings = "Rules Specs Observation Action Reward Termination".split()
+    headings = ["Rules", "Specs", "Observation", "Action", "Reward", "Termination"]
     for preset in scopa_env.PRESETS:
         text = (ROOT / "docs" / "games" / f"{preset}.md").read_text("utf-8")
         assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*headings, "Version history"]
