@@ -37,7 +37,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
-SESSIONS = [page for page in PAGES if page.parent != FRAMEWORKS and ">>> " in page.read_text("utf-8")]
+SESSIONS = [page for page in PAGES if page.parent != FRAMEWORKS and "\n>>> " in page.read_text("utf-8")]
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=name_of)
