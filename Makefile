@@ -2,16 +2,18 @@
 SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
-RLLIB := .venv-rllib
 STAMP := $(VENV)/setup-done
 # Two workers on two cores; more than four would each compile and load the same engine again.
 WORKERS := -n logical --maxprocesses 4 --dist worksteal
 PYTEST := $(BIN)/python -m pytest $(WORKERS)
 TEST_TIME := about 9 minutes on 2 cores
+# Frameworks that `make test` leaves out: each has an extra of its name, .venv-NAME, tests in tests/test_NAME.py, and
+# constraints-NAME.txt where it does not fit into constraints.txt.
+FRAMEWORKS := rllib supersuit tianshou torchrl
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-nojit test-slow test-rllib lint check coverage docs docs-serve bench bench-peers \
-    bench-start clean distclean
+.PHONY: help setup train test test-nojit test-slow test-interop lint check coverage docs docs-serve bench bench-peers bench-start clean distclean \
+    $(FRAMEWORKS:%=test-%)
 
 help:
 	@echo "make train        set up, train an agent (about 3 minutes in all), show how it plays"
@@ -21,7 +23,7 @@ help:
 	@echo "make lint         the same without the tests"
 	@echo "make test-nojit   cases and random rounds with the JIT off"
 	@echo "make test-slow    the tests that take long"
-	@echo "make test-rllib   RLlib's environment and recipe, in a virtual environment of their own"
+	@echo "make test-interop $(FRAMEWORKS), each in a virtual environment of its own; one: make test-rllib, ..."
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
 	@echo "make docs         the documentation as a site, in site/"
 	@echo "make docs-serve   the same at http://127.0.0.1:8000, built anew after each edit"
@@ -49,13 +51,14 @@ test-slow: $(STAMP)
 	@echo "Running the slow tests: expect an hour or more."
 	$(PYTEST) -m slow
 
-# RLlib wants another gymnasium, so it has an environment of its own.
-$(RLLIB)/setup-done: pyproject.toml constraints-rllib.txt
-	@bash tools/setup.sh "$(RLLIB)" rllib,dev constraints-rllib.txt
+test-interop: $(FRAMEWORKS:%=test-%)
+
+.venv-%/setup-done: pyproject.toml $(wildcard constraints*.txt)
+	@bash tools/setup.sh ".venv-$*" "$*,test" "$(firstword $(wildcard constraints-$*.txt) constraints.txt)"
 	@touch "$@"
 
-test-rllib: $(RLLIB)/setup-done
-	$(RLLIB)/bin/python -m pytest -m "slow or not slow" tests/test_rllib.py
+$(FRAMEWORKS:%=test-%): test-%: .venv-%/setup-done
+	.venv-$*/bin/python -m pytest -m "slow or not slow" "tests/test_$*.py"
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -97,4 +100,4 @@ clean:
 	find scopa_env agents train tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf "$(VENV)" "$(RLLIB)"
+	rm -rf "$(VENV)" $(FRAMEWORKS:%=.venv-%)

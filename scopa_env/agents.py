@@ -36,6 +36,13 @@ class AgentError(ValueError):
     """An agent that does not exist or cannot be made; the message names it and what is allowed."""
 
 
+class AgentUnavailable(AgentError):
+    """What an agent needs does not answer, such as a server: it says nothing about how the agent plays.
+
+    The arena lets no game be forfeited for it: the run ends, and with a file goes on when it is started again.
+    """
+
+
 @runtime_checkable
 class Agent(Protocol):
     """Anything that plays.
@@ -256,7 +263,7 @@ def _extra(name: str) -> str:
     known = package and name.replace("_", "-") in {extra.replace("_", "-") for extra in extras}
     if not package or not known:
         return ""
-    ours = package.name == "scopa-env"
+    ours = package.name.replace("_", "-") == "scopa-env"
     return f": {how_to_install(name)}" if ours else f": pip install '{package.name}[{name}]'"
 
 

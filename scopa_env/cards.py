@@ -1,4 +1,4 @@
-"""The forty cards: ids, text and their names in an Italian, a Spanish and a French deck.
+"""The forty cards: ids, text and their names, in English and in an Italian, a Spanish and a French deck.
 
 A card is an int 0 .. 39: ``10 * suit + value - 1``.  Suits are coins, cups, swords, clubs; values are 1 .. 10.
 Text is rank and suit letter: ``7d`` (the settebello), ``Fc``, ``Rb``; input also takes ``1 8 9 10`` as ranks.
@@ -19,6 +19,7 @@ SUITS = ("coins", "cups", "swords", "clubs")
 SUIT_LETTERS = "dcsb"
 RANK_LETTERS = "A234567FCR"
 
+ENGLISH_RANKS = ("ace", "2", "3", "4", "5", "6", "7", "jack", "knight", "king")
 ITALIAN_SUITS = ("denari", "coppe", "spade", "bastoni")
 ITALIAN_RANKS = ("asso", "2", "3", "4", "5", "6", "7", "fante", "cavallo", "re")
 SPANISH_SUITS = ("oros", "copas", "espadas", "bastos")
@@ -95,6 +96,12 @@ def card_text(card: int) -> str:
 def cards_text(cards: Iterable[int], separator: str = "") -> str:
     """Return the texts of card ids, joined."""
     return separator.join(map(card_text, cards))
+
+
+def card_words(card: int) -> str:
+    """Return a card id in words, such as ``7 of coins``."""
+    suit, rank = divmod(card, NUM_RANKS)
+    return f"{ENGLISH_RANKS[rank]} of {SUITS[suit]}"
 
 
 def check_card(card: object) -> int:

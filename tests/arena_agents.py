@@ -173,7 +173,7 @@ class FirstOnArrays(ArrayAgent):
     name = "first on arrays"
 
     def act_batch(self, rules: Rules, views: Any) -> Any:
-        from scopa_agents.network.policy import observe_batch
+        from scopa_agents.base import observe_batch
 
         return observe_batch(rules, views)[1].argmax(axis=1)
 

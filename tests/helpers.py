@@ -115,3 +115,17 @@ def run_example(page: str) -> dict[str, Any]:
     defined: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(code, f"{page}.md", "exec"), defined)
     return defined
+
+
+def run_fragments(page: str, defined: dict[str, Any]) -> int:
+    """Run the blocks of python after the example of a page, each after the one before it; return how many there are.
+
+    Args:
+        page: as for `run_example`.
+        defined: what `run_example` has returned.
+    """
+    text = (ROOT / "docs" / "frameworks" / f"{page}.md").read_text("utf-8")
+    fragments = [part.split("```", 1)[0] for part in text.split("```python\n")[2:]]
+    for number, code in enumerate(fragments, 2):
+        exec(compile(code, f"{page}.md, block {number}", "exec"), defined)
+    return len(fragments)

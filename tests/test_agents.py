@@ -15,12 +15,26 @@ import pytest
 
 from helpers import ALL_PRESETS, VARIANTS, first_turn, random_game
 from scopa_agents.arena import duel
+from scopa_agents.base import ObservationAgent, observe_batch
 from scopa_agents.greedy import GreedyAgent
 from scopa_agents.learned import learned_agent
 from scopa_agents.network.files import ModelError
-from scopa_agents.network.policy import Policy, PolicyAgent, observe_batch
+from scopa_agents.network.policy import Policy, PolicyAgent
 from scopa_agents.random_agent import RandomAgent
-from scopa_env import Agent, AgentError, BatchAgent, Game, Move, Rules, ScopaEnv, View, agents, make_agent
+from scopa_env import (
+    Agent,
+    AgentError,
+    BatchAgent,
+    Game,
+    IllegalAction,
+    Move,
+    Rules,
+    ScopaEnv,
+    View,
+    agents,
+    make_agent,
+    raw_env,
+)
 from scopa_env.agents import FunctionAgent, agent_names
 from scopa_env.cards import SETTEBELLO, value_of
 
@@ -83,7 +97,7 @@ def test_an_agent_that_needs_another_package(monkeypatch: pytest.MonkeyPatch) ->
         make_agent("open_spiel:random")
     ours = point._for(distribution("scopa-env"))  # type: ignore[attr-defined]
     monkeypatch.setattr(agents, "_registered", lambda: {"open_spiel": ours})
-    with pytest.raises(AgentError, match=r"not installed: pip install 'scopa[-_]env\[open_spiel\]'$"):
+    with pytest.raises(AgentError, match=r"not installed: pip install 'scopa-env\[open_spiel\]', in a checkout pip"):
         make_agent("open_spiel:random")
 
 
@@ -339,3 +353,37 @@ def test_a_policy_of_other_rules_says_so_before_it_plays(tmp_path: Path) -> None
         with pytest.raises(ModelError, match="trained for 2 players, not 4"):
             seat()
     make_agent(f"learned:{file}", 0, Rules.parse("scopa"))
+
+
+@pytest.mark.parametrize("rules", ["scopa", "escoba", "scopone", "scopa:players=3"])
+def test_a_function_of_observations_is_an_agent(rules: str) -> None:
+    """It is shown what the environment shows, wherever it plays."""
+    seen: list[tuple[bytes, bytes]] = []
+
+    def last_legal(observations: Any, masks: Any) -> Any:
+        assert observations.dtype == masks.dtype == np.int8
+        seen.extend((one.tobytes(), mask.tobytes()) for one, mask in zip(observations, masks, strict=True))
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+    agent = ObservationAgent(last_legal, "last")
+    assert isinstance(agent, BatchAgent)
+    env = raw_env(rules)
+    for seed in range(3):
+        env.reset(seed=seed)
+        while not any(env.terminations.values()):
+            found = env.observe(env.agent_selection)
+            seen.clear()
+            agent.act(env.view(env.agent_selection))
+            assert seen[0] == (found["observation"].tobytes(), found["action_mask"].tobytes())
+            env.step(int(np.flatnonzero(found["action_mask"])[-1]))
+    assert duel(agent, agent, rules, deals=20).margin == 0
+    ScopaEnv(rules, opponent=agent).reset(seed=1)
+
+
+def test_a_function_of_observations_that_returns_something_else_is_named() -> None:
+    game = Game("scopa", seed=1)
+    for answer in (None, [1.5], [1, 2]):
+        with pytest.raises(IllegalAction, match="agent 'mine': act_batch returned"):
+            ObservationAgent(lambda *_, answer=answer: answer, "mine").act(game.view(game.seat))
+    with pytest.raises(ValueError, match="agent 'model': action 80 is illegal"):
+        ObservationAgent(lambda *_: [80]).act(game.view(game.seat))

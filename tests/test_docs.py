@@ -9,10 +9,12 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zlib
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,11 +22,14 @@ import pytest
 import scopa_agents.arena
 import scopa_env
 from make_docs import ROOT, generated
+from scopa_agents.text.stand_ins import most_cards
 from scopa_env.cases import check_file
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FRAMEWORKS = ROOT / "docs" / "frameworks"
 """Their pages need libraries that may be absent; each has a test of its own, beside those of its library."""
+SCRIPTS = (ROOT / "docs" / "training.md", ROOT / "docs" / "text_agents.md")
+"""Pages with a script, which a test below runs."""
 MODULES = ("scopa_agents.solve", "scopa_env.game", "scopa_env.aec", "scopa_env.single")
 
 
@@ -55,7 +60,32 @@ def test_every_block_of_python_runs() -> None:
         if page.parent == FRAMEWORKS:
             assert f'"{page.name}"' in tests or f'run_example("{page.stem}")' in tests, f"{page.name}: no test runs it"
         else:
-            assert len(scripts) == (name_of(page) == "docs/training.md"), f"{name_of(page)}: no test runs {scripts}"
+            assert len(scripts) == (page in SCRIPTS), f"{name_of(page)}: no test runs {scripts}"
+
+
+def script_of(page: Path) -> str:
+    (script,) = (block for block in blocks(page, "python") if not block.startswith(">>> "))
+    return script
+
+
+def test_the_script_about_language_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands, but for the client, whose model answers with the play that takes most."""
+
+    def create(model: str, messages: list[dict[str, str]], temperature: float) -> SimpleNamespace:
+        content = most_cards("\n".join(message["content"] for message in messages))
+        return SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content=content))])
+
+    client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
+    monkeypatch.chdir(tmp_path)
+    script, count = re.subn(r"^client = \.\.\..*$", "client = given", script_of(SCRIPTS[1]), flags=re.MULTILINE)
+    assert count == 1
+    defined: dict[str, Any] = {"given": client}
+    exec(compile(script, "text_agents.md", "exec"), defined)
+    agent = defined["some_model"]
+    game = scopa_env.Game("scopa", seed=3, dealer=1)
+    assert game.is_legal(agent.act(game.view(game.seat)))
+    assert agent.name == "some-model"
+    assert (tmp_path / "some-model.jsonl").exists()
 
 
 def test_the_script_about_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,9 +102,8 @@ def test_the_script_about_training(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(recipe, "train", train)
     monkeypatch.chdir(tmp_path)
-    (script,) = (block for block in blocks(ROOT / "docs" / "training.md", "python") if not block.startswith(">>> "))
     defined: dict[str, Any] = {}
-    exec(compile(script, "training.md", "exec"), defined)
+    exec(compile(script_of(SCRIPTS[0]), "training.md", "exec"), defined)
     assert [more for _, more in asked] == [{}, {"resume": True}]
     assert asked[0][0].rules == ("escoba",)
     assert [row.b for row in defined["results"]] == list(asked[0][0].against)
@@ -115,6 +144,35 @@ def test_the_version_history_names_every_registered_version() -> None:
         page = (ROOT / "docs" / "games" / f"{preset}.md").read_text("utf-8")
         assert re.search(rf"^{version}:", page.split("## Version history")[1], re.MULTILINE)
         assert scopa_env.raw_env.metadata["name"].endswith(version)
+
+
+def versions_of(page: str) -> str:
+    """Return the end of a page: the table of versions."""
+    return "\n".join((ROOT / "docs" / "frameworks" / f"{page}.md").read_text("utf-8").splitlines()[-12:])
+
+
+def test_every_framework_of_the_makefile_has_what_its_rule_needs() -> None:
+    names = re.search(r"^FRAMEWORKS := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert names
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for name in names.group(1).split():
+        assert name in extras
+        assert (ROOT / "tests" / f"test_{name}.py").exists(), name
+        own = ROOT / f"constraints-{name}.txt"
+        pinned = (own if own.exists() else ROOT / "constraints.txt").read_text("utf-8")
+        package = "ray" if name == "rllib" else name
+        version = re.search(rf"^{package}==(.*)$", pinned, re.MULTILINE)
+        assert version, package
+        assert version.group(1) in versions_of(name), package
+
+
+def test_the_pages_of_frameworks_name_the_versions_that_are_tested() -> None:
+    pinned = dict(re.findall(r"^([\w.-]+)==(.*)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE))
+    for page in ("pettingzoo", "stable_baselines3"):
+        rows = re.findall(r"^\| ([\w-]+) \| ([\d., ]+) \|$", versions_of(page), re.MULTILINE)
+        assert len(rows) >= 3
+        for package, versions in rows:
+            assert pinned[package] in versions.split(", "), package
 
 
 def test_the_pages_of_games_have_the_same_headings() -> None:

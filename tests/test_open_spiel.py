@@ -23,7 +23,8 @@ import scopa_env  # noqa: E402
 from exact import best_response_value, value_against_random  # noqa: E402
 from helpers import ROOT  # noqa: E402
 from scopa_agents.arena import duel  # noqa: E402
-from scopa_agents.nash import SmallGame, TooLarge  # noqa: E402
+from scopa_agents.cfr import CFRPlus  # noqa: E402
+from scopa_agents.nash import InformationState, Policy, SmallGame, TooLarge  # noqa: E402
 from scopa_agents.open_spiel import OpenSpielAgent, ScopaBot, ismcts_bot  # noqa: E402
 from scopa_env import PRESETS, AgentError, Game, Move, Rules, View, make_agent  # noqa: E402
 from scopa_env.actions import next_action  # noqa: E402
@@ -298,7 +299,7 @@ def test_equilibrium(tree: SmallGame) -> None:
         policy = tree.policy_of(name)
         assert tree.value(policy, solution) < tree.value(solution) + 1e-3
         assert tree.exploitability(policy) > 0.01
-        assert all(sum(chance for _, chance in row) == pytest.approx(1) for row in policy.values())
+        assert sums_of_states(tree, policy) == pytest.approx(1)
     stopped: list[int] = []
     tree.equilibrium(1000, 0.1, stopped.append)
     assert stopped[-1] in (10, 20)
@@ -315,7 +316,49 @@ def test_answers_at_random_are_counted(tree: SmallGame) -> None:
     found = [tree.exploitability(tree.policy_of(first, samples=samples)) for samples in (1, 30)]
     assert found[0] > found[1] > exact
     assert found[1] < exact + 0.1
-    assert all(sum(chance for _, chance in row) == pytest.approx(1) for row in tree.policy_of(first, 0, 3).values())
+    assert sums_of_states(tree, tree.policy_of(first, 0, 3)) == pytest.approx(1)
+
+
+def sums_of_states(tree: SmallGame, policy: Policy) -> Any:
+    """Return the sum of the probabilities in each information state."""
+    return np.add.reduceat(policy, tree.tree.first[:-1])
+
+
+@pytest.mark.parametrize("rules", ["mini_scopa:hand_size=1,deals=2", "mini_scopa"])
+def test_the_solver_is_openspiels_iteration_by_iteration(rules: str) -> None:
+    tree = SmallGame(rules)
+    game = tree.open_spiel()
+    theirs, ours = pyspiel.CFRPlusSolver(game), CFRPlus(tree.tree)
+    for _ in range(4):
+        theirs.evaluate_and_update_policy()
+        ours.iterate()
+        average = ours.average()
+        assert tree.exploitability(average) == pytest.approx(
+            pyspiel.exploitability(game, theirs.average_policy()), abs=1e-12
+        )
+        assert tree.exploitability(average) == pytest.approx(
+            pyspiel.exploitability(game, tree.tabular(average)), abs=1e-12
+        )
+    both = pyspiel.expected_returns(game.new_initial_state(), tree.tabular(average), -1, True)
+    assert tree.value(average) == pytest.approx(both[0], abs=1e-12)
+
+
+def test_information_states_are_openspiels(tree: SmallGame) -> None:
+    """Who acts, what it may do, and that the tree tells apart just what OpenSpiel's strings tell apart."""
+    game = load("mini_scopa", dealer=1, deal="auto")
+    known: dict[str, InformationState] = {}
+    rng = random.Random(1)
+    by_view = {(one.player, one.view.records.tobytes()): one for one in tree.states}
+    for _ in range(300):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                seat = state.current_player()
+                one = by_view[seat, state.view(seat).records.tobytes()]
+                assert one.actions == tuple(state.legal_actions())
+                assert known.setdefault(state.information_state_string(), one) is one
+            state.apply_action(rng.choice(state.legal_actions()))
+    assert len(known) == len({id(one) for one in known.values()})
 
 
 def test_trees_that_are_refused() -> None:

@@ -19,6 +19,7 @@ import pytest
 pytest.importorskip("ray.rllib.env.multi_agent_env", reason="needs the extra rllib")
 
 import scopa_env
+from helpers import run_example, run_fragments
 from scopa_env.interop.rllib import ScopaMultiAgentEnv
 
 
@@ -304,3 +305,15 @@ def test_where_the_time_goes(tmp_path: Path) -> None:
     share = measure_rllib(recipe_settings(tmp_path), None)  # type: ignore[arg-type]
     assert share.frames >= TINY["train_batch"]
     assert min(share.env, share.inference, share.learning) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # RLlib's own
+def test_the_page() -> None:
+    import ray
+
+    try:
+        assert run_fragments("rllib", run_example("rllib")) == 1
+    finally:
+        gc.collect()
+        ray.shutdown()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -25,10 +26,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from scopa_agents.arena import duel  # noqa: E402
 from scopa_agents.arena_table import progress_bar  # noqa: E402
+from scopa_agents.base import observe_batch  # noqa: E402
 from scopa_agents.learned import load_model  # noqa: E402
 from scopa_agents.network.features import NUM_FEATURES  # noqa: E402
 from scopa_agents.network.network import MoveNetwork  # noqa: E402
-from scopa_agents.network.policy import Policy, observe_batch  # noqa: E402
+from scopa_agents.network.policy import Policy  # noqa: E402
 from scopa_agents.network.ranks import PAIR_SUMS, feature_size, rank_features  # noqa: E402
 from scopa_agents.search.alphabeta import list_of_moves  # noqa: E402
 from scopa_agents.solve import Solver  # noqa: E402
@@ -194,9 +196,9 @@ def command(recipe: str, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "scopa_train.cli", "train", recipe, *words, "--out", str(out), *more]
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
-    """SIGKILL after the first checkpoint: what is resumed ends with the weights of a run that nobody killed."""
+@pytest.mark.parametrize(("recipe", "by"), [*((recipe, signal.SIGKILL) for recipe in RECIPES), ("exit", signal.SIGINT)])
+def test_a_killed_run_goes_on(recipe: str, by: signal.Signals, tmp_path: Path) -> None:
+    """Stopped after the first checkpoint: what is resumed ends with the weights of a run that nobody stopped."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     environment = {**os.environ, "SCOPA_ENV_QUIET": "1"}
     done = subprocess.run(command(recipe, whole), env=environment, capture_output=True, text=True)
@@ -208,8 +210,11 @@ def test_a_killed_run_goes_on(recipe: str, tmp_path: Path) -> None:
     while not wait_for.exists() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    process.kill()
-    process.communicate()
+    process.send_signal(by)
+    errors = process.communicate()[1].decode()
+    if by == signal.SIGINT:
+        assert process.returncode == 130
+        assert errors.endswith("interrupted; the same command with --resume goes on from the last checkpoint\n")
     assert not (killed / "result.json").exists()
     resumed = subprocess.run(
         [sys.executable, "-m", "scopa_train.cli", "train", recipe, "--resume", "--out", str(killed)],

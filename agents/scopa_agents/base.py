@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from scopa_env import batch
-from scopa_env.actions import LAY, Move, move_of
-from scopa_env.agents import AgentError
+from scopa_env import batch, observation
+from scopa_env.actions import LAY, NUM_ACTIONS, Move, move_of
+from scopa_env.agents import AgentError, as_actions
 from scopa_env.engine.state import Records, copy_of
 from scopa_env.game import Game, View, view_to_act
 from scopa_env.policy import Policy, decide
 from scopa_env.rules import Rules
 
 Actions = np.ndarray[Any, np.dtype[np.int64]]
+Bits = np.ndarray[Any, np.dtype[np.int8]]
 
 
 class ArrayAgent(ABC):
@@ -80,3 +82,37 @@ class CompiledAgent(ArrayAgent):
         out = np.empty(len(views), np.int64)
         decide(self.policy.address, rules.record, views, out)
         return out
+
+
+class ObservationAgent(ArrayAgent):
+    """A function of observations and masks as an agent: a model of another framework, for the arena or as an opponent.
+
+    Args:
+        decide: gets int8[N, D], the observations of environments without ``history``, and int8[N, 81], the legal
+            actions; returns N legal actions.
+        name: its name.
+    """
+
+    def __init__(self, decide: Callable[[Bits, Bits], Any], name: str = "model") -> None:
+        self.decide = decide
+        self.name = name
+
+    def act_batch(self, rules: Rules, views: Records) -> Actions:
+        """Return what the function decides in each game, int64[N].
+
+        Raises:
+            IllegalAction: it returned no N whole numbers.
+        """
+        return as_actions(self, self.decide(*observe_batch(rules, views)), len(views))
+
+
+def observe_batch(rules: Rules, views: Records) -> tuple[Bits, Bits]:
+    """Return int8[N, D] and int8[N, 81]: what the seat to act in each game observes, and its legal actions."""
+    size = observation.observation_size(rules.players)
+    seats = views["seat"].astype(np.int64)
+    observations = np.empty((len(views), size // 8), np.uint64)
+    masks = np.empty((len(views), observation.MASK_ROW // 8), np.uint64)
+    scratch = np.empty(observation.words_of(size), np.uint64)
+    batch.observe(rules.record, views, seats, scratch, observations)
+    batch.masks(rules.record, views, seats, scratch, masks)
+    return observations.view(np.int8), masks.view(np.int8)[:, :NUM_ACTIONS]

@@ -118,6 +118,7 @@ AGENTS = {
     "ismcts": "N iterations of information-set tree search: ismcts:1000, ismcts:20ms",
     "mcts_cheating": "sees every card, an upper reference, in the arena only: mcts_cheating:1000",
     "learned": "a trained network: learned:NAME, learned:FILE; in search learned:NAME+pimc:100, +ismcts:1000",
+    "text": "a language model, or any function from a text to a text: text:MODULE:FUNCTION",
     "open_spiel": "a bot of OpenSpiel: open_spiel:ismcts:100, open_spiel:random",
 }
 """What the agents of this package do."""

@@ -1,8 +1,8 @@
-"""Small games solved: equilibrium values and exact exploitability, by OpenSpiel (extra ``open_spiel``).
+"""Small games solved: equilibrium values and exact exploitability (extra ``open_spiel``).
 
-The whole tree of `scopa_env.interop.open_spiel` is written once as an extensive-form game, which OpenSpiel's compiled
-code holds in memory: CFR+ (Tammelin 2014, arXiv:1407.5042) and best responses then take no Python.  `mini_scopa` has
-15,900 information states; a tree of millions of nodes still fits.
+The whole tree of `scopa_env.interop.open_spiel` is written into arrays once; CFR+ and best responses then run compiled
+(`scopa_agents.cfr`) and agree with OpenSpiel's own, which are many times slower.  `SmallGame.open_spiel` hands the tree
+to OpenSpiel's algorithms.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import pyspiel
 
+from scopa_agents.cfr import CHANCE, END, NODE, CFRPlus, Tree
 from scopa_env.actions import next_action
 from scopa_env.agents import Agent, AgentSpec, make_agent
 from scopa_env.game import View
@@ -25,8 +27,8 @@ MOST_NODES = 5_000_000
 """A tree with more nodes is given up."""
 
 
-Policy = dict[str, list[tuple[int, float]]]
-"""Probabilities by `InformationState.key`, of the places of the actions in `InformationState.actions`."""
+Policy = np.ndarray[Any, np.dtype[np.float64]]
+"""Probabilities of the actions of all information states, float64[A]: `InformationState.first` says whose are where."""
 
 
 class TooLarge(ValueError):
@@ -49,21 +51,16 @@ class InformationState:
     Attributes:
         player: the seat.
         view: one of the positions, all the same to the seat.
-        text: OpenSpiel's information state string.
         number: its number among those of the seat, from 1.
-        actions: legal actions.
+        first: place of the probability of the first action in a policy.
+        actions: legal actions, whose probabilities stand one after the other.
     """
 
     player: int
     view: View
-    text: str
     number: int
+    first: int
     actions: tuple[int, ...]
-
-    @property
-    def key(self) -> str:
-        """The name of the state in OpenSpiel's ``efg_game``."""
-        return f"{self.player}-{self.player}-{self.number}-"
 
 
 class SmallGame:
@@ -77,7 +74,7 @@ class SmallGame:
     Attributes:
         states: the information states, in the order in which a depth-first walk meets them.
         deals, nodes, ends: numbers of deals, of all nodes, of terminal nodes.
-        game: the tree as OpenSpiel's ``efg_game``.
+        tree: the nodes.
 
     Raises:
         ValueError: the rules are not for two players.
@@ -94,54 +91,57 @@ class SmallGame:
         if self.rules.players != 2:
             raise ValueError(f"rules {self.rules}: allowed are those for two players, not {self.rules.players}")
         self.states: list[InformationState] = []
-        self.deals = self.nodes = self.ends = 0
+        self.deals = 0
         self._most, self._progress = most_nodes, progress
-        self._numbers: tuple[dict[str, int], ...] = ({}, {})
-        self._lines = ['EFG 2 R "" { "0" "1" }']
+        self._numbers: tuple[dict[bytes, int], ...] = ({}, {})
+        self._rows: list[tuple[int, int, int, int, float, float]] = []
         root = ScopaGame({"rules": self.rules.text(), "dealer": 1, "deal": "auto"})
         if (deals := math.prod(set_counts(self.rules, root.deals[0]))) > most_nodes:
             raise TooLarge(
                 f"rules {self.rules}: the tree has more than {most_nodes:,} nodes, as there are {deals:,} deals"
             )
-        self._walk(root.new_initial_state())
-        self.game = pyspiel.load_efg_game("\n".join(self._lines) + "\n")
-        del self._lines
+        self._walk(root.new_initial_state(), -1, -1, 0, 1.0)
+        nodes = np.array(self._rows, NODE)
+        del self._rows, self._numbers
+        first = np.array([*(state.first for state in self.states), self._actions])
+        self.tree = Tree(nodes, first, np.array([state.player for state in self.states], np.int8))
+        self.nodes, self.ends = len(nodes), int((nodes["player"] == END).sum())
 
-    def _walk(self, state: ScopaState) -> None:
+    @property
+    def _actions(self) -> int:
+        """The number of actions of all information states so far."""
+        return self.states[-1].first + len(self.states[-1].actions) if self.states else 0
+
+    def _walk(self, state: ScopaState, parent: int, via: int, depth: int, chance: float) -> None:
         """Write a state and all that follow it."""
-        self.nodes += 1
-        if self.nodes > self._most:
+        place = len(self._rows)
+        if place >= self._most:
             raise TooLarge(f"rules {self.rules}: the tree has more than {self._most:,} nodes")
-        if self.nodes % 1000 == 0:
-            self._progress(self.nodes)
+        if place % 1000 == 0:
+            self._progress(place)
         if state.is_terminal():
-            self.ends += 1
-            own, other = state.returns()
-            self._lines.append(f't "" {self.ends} "" {{ {own} {other} }}')
-            return
-        if state.is_chance_node():
-            outcomes = state.chance_outcomes()
-            choices = " ".join(f'"c{action}" {chance!r}' for action, chance in outcomes)
-            self._lines.append(f'c "" {self.nodes} "" {{ {choices} }} 0')
-            following = [action for action, _ in outcomes]
+            self._rows.append((parent, via, END, depth, chance, state.returns()[0]))
+        elif state.is_chance_node():
+            self._rows.append((parent, via, CHANCE, depth, chance, 0.0))
+            for action, share in state.chance_outcomes():
+                self._walk(state.child(action), place, -1, depth + 1, share)
         else:
             self.deals += state.is_first_decision
-            following = state.legal_actions()
-            # Named by place: OpenSpiel mixes up names that do not first come in the order of the nodes that have them.
-            choices = " ".join(f'"{place}"' for place in range(len(following)))
-            number = self._number(state, following)
-            self._lines.append(f'p "" {state.current_player() + 1} {number} "" {{ {choices} }} 0')
-        for action in following:
-            self._walk(state.child(action))
+            self._rows.append((parent, via, state.current_player(), depth, chance, 0.0))
+            actions = state.legal_actions()
+            first = self._first(state, actions)
+            for k, action in enumerate(actions):
+                self._walk(state.child(action), place, first + k, depth + 1, 1.0)
 
-    def _number(self, state: ScopaState, actions: list[int]) -> int:
-        """Return the number of an information state, from 1."""
-        text, seat = state.information_state_string(), state.current_player()
-        numbers = self._numbers[seat]
-        if text not in numbers:
-            numbers[text] = len(numbers) + 1
-            self.states.append(InformationState(seat, state.view(seat), text, numbers[text], tuple(actions)))
-        return numbers[text]
+    def _first(self, state: ScopaState, actions: list[int]) -> int:
+        """Return the place of the first action of an information state."""
+        seat = state.current_player()
+        view, numbers = state.view(seat), self._numbers[seat]
+        known = view.records.tobytes()  # with all plays of the round; faster than OpenSpiel's string
+        if known not in numbers:
+            numbers[known] = len(self.states)
+            self.states.append(InformationState(seat, view, len(numbers), self._actions, tuple(actions)))
+        return self.states[numbers[known]].first
 
     def policy(self, play: Callable[[InformationState], Mapping[int, float]]) -> Policy:
         """Return the policy of a function.
@@ -149,10 +149,11 @@ class SmallGame:
         Args:
             play: gives the probabilities of actions; those that it leaves out have none.
         """
-        found: Policy = {}
+        found = np.empty(self._actions)
         for state in self.states:
             chances = play(state)
-            found[state.key] = [(k, float(chances.get(action, 0.0))) for k, action in enumerate(state.actions)]
+            for k, action in enumerate(state.actions, state.first):
+                found[k] = chances.get(action, 0.0)
         return found
 
     def policy_of(self, spec: AgentSpec, seed: int = 0, samples: int = 1) -> Policy:
@@ -179,13 +180,18 @@ class SmallGame:
 
     def value(self, policy: Policy, other: Policy | None = None) -> float:
         """Return what seat 0, which plays first, wins with a policy against another one (None: the same), points."""
-        both = {state.key: (other if other and state.player else policy)[state.key] for state in self.states}
-        root = self.game.new_initial_state()
-        return float(pyspiel.expected_returns(root, pyspiel.TabularPolicy(both), -1, True)[0])
+        if other is not None:
+            of_first = np.repeat(self.tree.owner == 0, np.diff(self.tree.first))
+            policy = np.where(of_first, policy, other)
+        return self.tree.value(policy)
+
+    def reach(self, policy: Policy) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return how likely each of `states` is to come up in a round if both play by a policy, float64[S]."""
+        return np.asarray(self.tree.reach(policy))
 
     def exploitability(self, policy: Policy) -> float:
         """Return what a best responder wins against a policy, in points a round, the mean of both seats."""
-        return float(pyspiel.exploitability(self.game, pyspiel.TabularPolicy(policy)))
+        return self.tree.exploitability(policy)
 
     def equilibrium(
         self, iterations: int, close: float = 0.0, progress: Callable[[int], None] = lambda done: None
@@ -197,17 +203,54 @@ class SmallGame:
             close: stop when the exploitability is smaller; looked at after 10, 20, 40 .. iterations.
             progress: called with the number of iterations done.
         """
-        solver = pyspiel.CFRPlusSolver(self.game)
+        solver = CFRPlus(self.tree)
         look = 10
         for done in range(1, iterations + 1):
-            solver.evaluate_and_update_policy()
+            solver.iterate()
             progress(done)
             if done == look:
                 look *= 2
-                if pyspiel.exploitability(self.game, solver.average_policy()) < close:
+                if self.exploitability(solver.average()) < close:
                     break
-        average = solver.average_policy()
-        return {state.key: list(average.action_probabilities(state.key).items()) for state in self.states}
+        return solver.average()
+
+    def open_spiel(self) -> pyspiel.Game:
+        """Return the tree as OpenSpiel's ``efg_game``, for its algorithms; actions are named by their place."""
+        nodes = self.tree.nodes
+        followers: list[list[int]] = [[] for _ in nodes]
+        for place, parent in enumerate(nodes["parent"].tolist()):
+            if parent >= 0:
+                followers[parent].append(place)
+        lines, ends = ['EFG 2 R "" { "0" "1" }'], 0
+        for place, player in enumerate(nodes["player"].tolist()):
+            after = followers[place]
+            if player == END:
+                utility = float(nodes["utility"][place])
+                ends += 1
+                lines.append(f't "" {ends} "" {{ {utility!r} {-utility!r} }}')
+            elif player == CHANCE:
+                choices = " ".join(f'"{k}" {float(nodes["chance"][one])!r}' for k, one in enumerate(after))
+                lines.append(f'c "" {place + 1} "" {{ {choices} }} 0')
+            else:
+                # By place: OpenSpiel mixes up names that do not first come in the order of the nodes that have them.
+                choices = " ".join(f'"{k}"' for k in range(len(after)))
+                lines.append(f'p "" {player + 1} {self._state_of(after[0]).number} "" {{ {choices} }} 0')
+        return pyspiel.load_efg_game("\n".join(lines) + "\n")
+
+    def _state_of(self, place: int) -> InformationState:
+        """Return the information state before a node."""
+        return self.states[int(np.searchsorted(self.tree.first, self.tree.nodes["via"][place], "right")) - 1]
+
+    def tabular(self, policy: Policy) -> pyspiel.TabularPolicy:
+        """Return a policy for the game of `open_spiel`."""
+        return pyspiel.TabularPolicy(
+            {
+                f"{one.player}-{one.player}-{one.number}-": list(
+                    enumerate(policy[one.first :][: len(one.actions)].tolist())
+                )
+                for one in self.states
+            }
+        )
 
 
 def _answer(agent: Agent, view: View, seed: int) -> int:

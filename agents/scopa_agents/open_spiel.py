@@ -74,6 +74,17 @@ class ScopaBot(pyspiel.Bot):
         return next_action(self._move, view.card, view.chosen)
 
 
+def _restart(bot: Any, state: ScopaState) -> None:
+    """Tell a bot where it is; if it cannot be told, that it begins anew."""
+    if type(bot).restart_at is pyspiel.Bot.restart_at:  # a bot in Python without the method: OpenSpiel would complain
+        bot.restart()
+        return
+    try:
+        bot.restart_at(state)
+    except pyspiel.SpielError:  # OpenSpiel's way to say that a bot in C++ cannot
+        bot.restart()
+
+
 class OpenSpielAgent:
     """A bot as an agent.
 
@@ -117,10 +128,7 @@ class OpenSpielAgent:
         game, bot = self._bot(view)
         state, before = state_of(game, table), len(table.plays)
         while len(table.plays) == before:
-            try:
-                bot.restart_at(state)
-            except pyspiel.SpielError:  # OpenSpiel's way to say that a bot cannot
-                bot.restart()
+            _restart(bot, state)
             action = int(bot.step(state))
             table.act(action)
             state.apply_action(action)

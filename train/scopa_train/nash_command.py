@@ -76,7 +76,7 @@ def nash_command(
 def _print_table(rows: Sequence[Mapping[str, Any]], value: float) -> None:
     """Print what each agent loses."""
     table = Table(title="points a round", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("agent")
+    table.add_column("agent", overflow="fold")
     for heading in ("exploitability", "against equilibrium", "playing first", "playing second"):
         table.add_column(heading, justify="right")
     for row in rows:

@@ -50,6 +50,8 @@ class PPOSettings(RunSettings):
     "Fixed agents of the pool; any that decides on arrays of games."
     snapshots: int = 20
     "Past selves that are added to the pool in the course of the training; 0: none."
+    past_temperature: float = 0.0
+    "Of past selves: 0, they play their most probable action; 1, they draw by their probabilities."
     slots: int = 8
     "Opponents that are played against side by side; drawn anew for each update."
     reward: str = "points"
@@ -80,7 +82,7 @@ class PPOSettings(RunSettings):
     def __post_init__(self) -> None:
         self.check_run([self.rules])
         self.at_least(1, "steps", "slots", "num_envs", "num_steps", "batch_size", "epochs")
-        self.at_least(0, "snapshots")
+        self.at_least(0, "snapshots", "past_temperature")
         self.check_widths("hidden")
         self.between(0, 1, "gamma", "gae_lambda")
         self.above_zero("learning_rate", "reward_scale")
@@ -135,6 +137,7 @@ class Pool:
 
     def __init__(self, settings: PPOSettings) -> None:
         self.rules = Rules.parse(settings.rules)
+        self.temperature = settings.past_temperature
         self.names = list(settings.opponents)
         self.agents: list[Agent] = [make_agent(name, 0, self.rules) for name in settings.opponents]
         self.lost = [0.5] * len(self.names)
@@ -146,7 +149,7 @@ class Pool:
     def add(self, name: str, policy: Policy, lost: float = 0.5) -> None:
         """Add a past self."""
         self.names.append(name)
-        self.agents.append(PolicyAgent(policy, name))
+        self.agents.append(PolicyAgent(policy, name, temperature=self.temperature))
         self.lost.append(lost)
         self.policies[name] = policy
 
@@ -158,7 +161,7 @@ class Pool:
             slot.agent = self.agents[index]
         for agent in self.agents:
             agent.seed(int(rng.integers(1 << 32)))  # type: ignore[attr-defined]
-        self.partner.agent = PolicyAgent(current, "current")
+        self.partner.agent = PolicyAgent(current, "current", temperature=self.temperature)
 
     def count(self, slots: np.ndarray[Any, Any], rewards: np.ndarray[Any, Any]) -> None:
         """Count finished episodes: the slot of the opponent of each, and what the learner got."""

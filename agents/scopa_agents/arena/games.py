@@ -13,7 +13,16 @@ import numpy as np
 
 from scopa_env import batch
 from scopa_env.actions import IllegalAction
-from scopa_env.agents import AgentError, AnyAgent, BatchAgent, as_actions, as_move, failure, sees_everything
+from scopa_env.agents import (
+    AgentError,
+    AgentUnavailable,
+    AnyAgent,
+    BatchAgent,
+    as_actions,
+    as_move,
+    failure,
+    sees_everything,
+)
 from scopa_env.engine.state import GAME, NOBODY, PLAYING, Records, copy_of
 from scopa_env.game import Game, View, seed_state
 from scopa_env.rules import Rules
@@ -162,7 +171,7 @@ class Referee:
         try:
             share = self._decide(index, turn, rows)
         except (AgentError, IllegalAction) as error:
-            if self._strict:
+            if self._strict or isinstance(error, AgentUnavailable):
                 raise
             if len(rows) == 1:
                 self._forfeit(int(rows[0]), index, error)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scopa_agents.base import Actions, ArrayAgent
+from scopa_agents.base import Actions, ArrayAgent, observe_batch
 from scopa_agents.network.files import (
     Layers,
     ModelError,
@@ -21,7 +21,7 @@ from scopa_agents.network.files import (
     write_model,
 )
 from scopa_agents.network.ranks import FEATURES, feature_size, observed_features
-from scopa_env import batch, observation
+from scopa_env import observation
 from scopa_env.actions import NUM_ACTIONS
 from scopa_env.engine.state import Records, copy_of
 from scopa_env.game import View, view_to_act
@@ -152,15 +152,3 @@ class PolicyAgent(ArrayAgent):
             return np.asarray(np.argmax(shares, axis=1), np.int64)
         sums = shares.cumsum(axis=1)  # an illegal action adds nothing, so it is never the first above
         return np.asarray((sums <= self._rng.random((len(sums), 1)) * sums[:, -1:]).sum(axis=1), np.int64)
-
-
-def observe_batch(rules: Rules, views: Records) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return int8[N, D] and int8[N, 81]: what the seat to act in each game observes, and its legal actions."""
-    size = observation.observation_size(rules.players)
-    seats = views["seat"].astype(np.int64)
-    observations = np.empty((len(views), size // 8), np.uint64)
-    masks = np.empty((len(views), observation.MASK_ROW // 8), np.uint64)
-    scratch = np.empty(observation.words_of(size), np.uint64)
-    batch.observe(rules.record, views, seats, scratch, observations)
-    batch.masks(rules.record, views, seats, scratch, masks)
-    return observations.view(np.int8), masks.view(np.int8)[:, :NUM_ACTIONS]
