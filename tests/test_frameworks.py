@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.test import max_cycles_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils import average_total_reward, random_demo, wrappers
 from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec, turn_based_aec_to_parallel
 
@@ -137,17 +138,31 @@ def test_what_pettingzoo_cannot_do_with_it() -> None:
         wrappers.CaptureStdoutWrapper(scopa_env.env(render_mode="ansi"))
     with pytest.raises(scopa_env.IllegalAction):
         average_total_reward(scopa_env.env(), max_episodes=5, max_steps=1000)
+    with pytest.raises(AttributeError, match="parallel_env"):
+        max_cycles_test(scopa_env)
 
 
 # stable-baselines3
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small networks do not need the threads of torch, which hinder other workers; the page sets them, too."""
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.slow
 def test_the_page_of_stable_baselines3() -> None:
     pytest.importorskip("sb3_contrib", reason="needs the extra train")
     assert run_fragments("stable_baselines3", run_example("stable_baselines3")) == 3
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_the_example_of_stable_baselines3() -> None:
     pytest.importorskip("sb3_contrib", reason="needs the extra train")
     defined = run_example("stable_baselines3")
@@ -158,6 +173,7 @@ def test_the_example_of_stable_baselines3() -> None:
         defined["duel"](defined["agent"], "random", rules="mini_scopa", deals=100)
 
 
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("name", ["A2C", "DQN", "QRDQN", "TRPO", "RecurrentPPO"])
 def test_algorithms_without_masks_need_forfeits(name: str) -> None:
     sb3, contrib = pytest.importorskip("stable_baselines3"), pytest.importorskip("sb3_contrib")
@@ -170,3 +186,30 @@ def test_algorithms_without_masks_need_forfeits(name: str) -> None:
     assert model.learn(256).num_timesteps >= 256
     with pytest.raises(scopa_env.IllegalAction):
         kind(policy, ScopaVecEnv(8, "mini_scopa"), device="cpu", seed=1, **more).learn(256)
+
+
+@pytest.mark.parametrize("name", ["SAC", "TD3", "DDPG", "TQC", "CrossQ"])
+def test_algorithms_for_continuous_actions_cannot(name: str) -> None:
+    sb3, contrib = pytest.importorskip("stable_baselines3"), pytest.importorskip("sb3_contrib")
+    from scopa_env.interop.sb3 import ScopaVecEnv
+
+    with pytest.raises(AssertionError, match=r"Discrete\(81\) was provided"):
+        (getattr(sb3, name, None) or getattr(contrib, name))(
+            "MlpPolicy", ScopaVecEnv(2, illegal="forfeit"), device="cpu"
+        )
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_wrappers_of_stable_baselines3() -> None:
+    contrib = pytest.importorskip("sb3_contrib", reason="needs the extra train")
+    from stable_baselines3.common.vec_env import VecFrameStack, VecMonitor, VecNormalize
+
+    from scopa_env.interop.sb3 import ScopaVecEnv
+
+    for games in (
+        VecMonitor(ScopaVecEnv(4, "mini_scopa")),
+        VecNormalize(ScopaVecEnv(4, "mini_scopa"), norm_obs=False),
+        VecFrameStack(ScopaVecEnv(4, "mini_scopa"), n_stack=2),
+    ):
+        model = contrib.MaskablePPO("MlpPolicy", games, n_steps=16, batch_size=32, device="cpu")
+        assert model.learn(128).num_timesteps == 128  # an illegal action would be an error

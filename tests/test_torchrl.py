@@ -30,7 +30,7 @@ from torchrl.objectives.value.functional import reward2go
 
 import scopa_env
 import scopa_env.interop.torchrl
-from helpers import ALL_PRESETS, ROOT, run_example
+from helpers import ALL_PRESETS, run_example, run_fragments
 from scopa_env import IllegalAction
 from scopa_env.interop.torchrl import BatchedScopaEnv
 from scopa_env.vector import BatchedScopa, ScopaVectorEnv
@@ -441,12 +441,8 @@ def test_the_example_of_its_page() -> None:
 
 @pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
 def test_the_other_fragments_of_its_page(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (ROOT / "docs" / "frameworks" / "torchrl.md").read_text("utf-8")
     defined: dict[str, Any] = {"BatchedScopaEnv": BatchedScopaEnv}
-    fragments = text.split("```python\n")[2:]
-    assert len(fragments) == 3
-    for fragment in fragments:
-        exec(compile(fragment.split("```", 1)[0], "torchrl.md", "exec"), defined)
+    assert run_fragments("torchrl", defined) == 3
     assert defined["returns"].shape == (64, 80, 1)
     assert "torch.Size([100, 2, 912])\ntorch.Size([100, 2])" in capsys.readouterr().out
 
