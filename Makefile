@@ -12,7 +12,8 @@ TEST_TIME := about 9 minutes on 2 cores
 FRAMEWORKS := rllib supersuit tianshou torchrl
 
 .NOTPARALLEL:
-.PHONY: help setup train test test-nojit test-slow test-interop test-versions lint check coverage bench bench-peers bench-start clean distclean $(FRAMEWORKS:%=test-%)
+.PHONY: help setup train test test-nojit test-slow test-interop test-versions lint check coverage docs docs-serve bench bench-peers bench-start clean distclean \
+    $(FRAMEWORKS:%=test-%)
 
 help:
 	@echo "make train        set up, train an agent (about 3 minutes in all), show how it plays"
@@ -25,6 +26,8 @@ help:
 	@echo "make test-interop $(FRAMEWORKS), each in a virtual environment of its own; one: make test-rllib, ..."
 	@echo "make test-versions  sdist and wheel with the oldest and the newest versions of what they need"
 	@echo "make coverage     line coverage of scopa_env, measured with the JIT off"
+	@echo "make docs         the documentation as a site, in site/"
+	@echo "make docs-serve   the same at http://127.0.0.1:8000, built anew after each edit"
 	@echo "make bench        decisions a second, every way of playing"
 	@echo "make bench-peers  the same beside other environments, alternately in one run"
 	@echo "make bench-start  first-use cost: import, first step on a cold and a warm cache"
@@ -80,6 +83,13 @@ coverage: $(STAMP)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# MkDocs' theme prints a notice about MkDocs 2; this variable turns it off.
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+docs-serve: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
 bench: $(STAMP)
 	$(BIN)/scopa bench
 
@@ -91,7 +101,7 @@ bench-start: $(STAMP)
 	$(BIN)/scopa bench start
 
 clean:
-	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist htmlcov site .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find scopa_env agents train tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean

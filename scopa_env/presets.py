@@ -257,6 +257,7 @@ PRESETS: Mapping[str, Preset] = {
         {**_MINI, "suits": 3},
     ),
 }
+"""The presets by name."""
 
 
 def source_of(name: str, field_name: str) -> str:

@@ -51,7 +51,7 @@ def test_the_whole_file_passes() -> None:
 
 def test_the_presets_of_the_file_are_ours() -> None:
     file = load_cases(FILE)
-    assert file.presets == {name: Rules.preset(name) for name in PRESETS}
+    assert file.presets == {name: Rules.preset(name) for name in PRESETS if name != "mini_scopa_12"}
     assert file.preset_problems() == []
 
 
