@@ -21,6 +21,7 @@ app = cyclopts.App(
     exit_on_error=False,
     print_error=False,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `main` says more
 )
 train = cyclopts.App(
     name="train",
