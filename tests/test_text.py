@@ -335,6 +335,9 @@ def test_answers_that_say_a_move(answer: str, move: str) -> None:
         ("I keep the 4 of cups.", "no move was said"),
         ("Should I play 4cx3dAb?", "no move was said"),
         ("As the table is full, I have to think.", "says no move"),
+        ("<think>MOVE: 1", "the answer is empty"),
+        ("MOVE: -1", "-1"),
+        ("MOVE: \u22121", "says no move"),
         ("MOVE: " + "7" * 300, ""),
     ],
 )

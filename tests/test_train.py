@@ -397,6 +397,12 @@ def test_the_command_line_takes_every_setting_of_a_preset(recipe: str, monkeypat
     assert isinstance(found[-1], kind)
 
 
+def test_a_resumed_run_is_of_the_presets_game(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(json.dumps({"recipe": "ppo", "settings": {"rules": "mini_scopa"}}))
+    with pytest.raises(ValueError, match=r"preset='scopa/quick': is of scopa; the run in '.*' is of mini_scopa"):
+        app(["train", "ppo", "scopa/quick", "--resume", "--out", str(tmp_path)])
+
+
 def test_a_card_names_the_command_without_the_place_of_the_results() -> None:
     words = ["train", "exit", "--out", "runs/x", "--steps", "3", "--out=y", "--overwrite", "scopa/quick", "--out"]
     assert without_place(words) == ["train", "exit", "--steps", "3", "scopa/quick"]

@@ -60,11 +60,22 @@ def fill_in(app: Any, commands: tuple[str, ...], arguments: Any) -> None:
     values = load_preset(commands[-1], preset[-1]) if preset else {}
     if given.get("--resume"):
         folder = out[-1] if out else values.get("out", f"runs/{commands[-1]}")
-        values = {**saved_run(Path(folder), commands[-1])["settings"], "out": folder}
+        saved = saved_run(Path(folder), commands[-1])["settings"]
+        if preset and not given.get("--rules") and values["rules"] != saved["rules"]:
+            raise ValueError(
+                f"preset={preset[-1]!r}: is of {_named(values['rules'])}; the run in {str(folder)!r} is of "
+                f"{_named(saved['rules'])}"
+            )
+        values = {**saved, "out": folder}
     nested: dict[str, Any] = dict(values)
     for command in reversed(commands):  # not flat: cyclopts would leave out a setting called like a command (rules)
         nested = {command: nested}
     Dict(nested, source="preset")(app, commands, arguments)
+
+
+def _named(rules: Any) -> str:
+    """Return one game or several in words."""
+    return rules if isinstance(rules, str) else ", ".join(rules)
 
 
 def saved_run(out: Path, recipe: str | None = None) -> Mapping[str, Any]:

@@ -138,7 +138,9 @@ def parse_answer(view: View, answer: str) -> Move:
     Raises:
         AnswerError: it says none, one that is not legal, or more than one.
     """
-    text = answer.rpartition("</think>")[2][-MOST_READ:]
+    text = answer.rpartition("</think>")[2].partition("<think>")[0][
+        -MOST_READ:
+    ]  # a thought that never ends is no answer
     reader = _Reader(view)
     said = _directive(text)
     try:
@@ -164,6 +166,8 @@ def _directive(text: str) -> str | None:
     said = list(_SAID.finditer(text))
     if said:
         line = _clean(said[-1]["said"])
+        if re.match(r"\s*[-\u2212][0-9]", said[-1]["said"]):
+            line = f"-{line}"  # no number of the list
         rest = [] if line else [one for one in map(_clean, text[said[-1].end() :].splitlines()) if one]
         return rest[0] if rest else line
     blocks = [match["block"] or match["inline"] or "" for match in _FENCE.finditer(text)]
