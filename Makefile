@@ -6,7 +6,7 @@ STAMP := $(VENV)/setup-done
 # Two workers on two cores; more than four would each compile and load the same engine again.
 WORKERS := -n logical --maxprocesses 4 --dist worksteal
 PYTEST := $(BIN)/python -m pytest $(WORKERS)
-TEST_TIME := about 9 minutes on 2 cores
+TEST_TIME := about 13 minutes on 2 cores
 # Frameworks that `make test` leaves out: each has an extra of its name, .venv-NAME, tests in tests/test_NAME.py, and
 # constraints-NAME.txt where it does not fit into constraints.txt.
 FRAMEWORKS := rllib supersuit tianshou torchrl
