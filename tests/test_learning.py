@@ -30,6 +30,7 @@ def share_of_the_best(agent: ArrayAgent) -> float:
     return sum(found) / sum(best)
 
 
+@pytest.mark.slow
 def test_expert_iteration_reaches_the_value_of_the_best_response(tmp_path: Path) -> None:
     settings = exit.ExitSettings(
         rules=(SMALL,),
